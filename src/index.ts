@@ -6,7 +6,7 @@
  */
 
 export { createProxy, type ProxyOptions } from './bootstrap/embedding.js';
-export type { EmbeddedProxy, UnservedPort } from './bootstrap/embedding.js';
+export type { EmbeddedProxy, NotProxiedPort } from './bootstrap/embedding.js';
 export { UsageError } from './adapters/cli/usage-error.js';
 export { ConfigurationError, type ConfigurationPhase } from './bootstrap/configuration/errors.js';
 
@@ -44,7 +44,7 @@ export type { LocalAddresses } from './application/ports/node/network.js';
 export type { HighVerbosity, Logger } from './application/ports/logger.js';
 export type { SyncObserver, SyncReport } from './application/ports/sync-observer.js';
 
-// What an embedder implements whose backend is to recover from refusals and foreign writes as ours do. It may change in any minor
+// What an embedder implements whose backend is to recover from rejections and foreign writes as ours do. It may change in any minor
 // version; everything else is stable (docs/embedding.md).
 export { Reconciler } from './application/reconcile/reconciler.js';
 export type { RecoveryBounds, RecoveryLimits } from './application/reconcile/recovery-attempt.js';
@@ -57,7 +57,7 @@ export {
 export type { DifferenceLines, KernelSnapshot, WriteWatch } from './application/ports/driver.js';
 export { Claims, type ClaimChange, type RankOf } from './domain/reconcile/claims.js';
 export type { DesiredState } from './domain/reconcile/desired-state.js';
-export { HeldParts, type HeldPart, type Part, type Switch } from './domain/reconcile/held-parts.js';
+export { OwnedParts, type OwnedPart, type Part, type Switch } from './domain/reconcile/owned-parts.js';
 export type { AdoptedRules } from './domain/reconcile/desired-state.js';
 
 // What a backend is given.

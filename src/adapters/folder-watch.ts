@@ -97,7 +97,7 @@ export class FolderWatch {
   }
 }
 
-/** Inode numbers are reused at once, but not together with the same birth time. */
+/** Inode numbers are reused immediately, but not together with the same birth time. */
 function identityOf(folder: string): string | undefined {
   try {
     const stat = statSync(folder, { throwIfNoEntry: false });
@@ -131,7 +131,7 @@ export class FileWatch {
   }
 
   /**
-   * Resolves when the contents differ from the last result, the first time at once. Undefined when aborted. Not reentrant.
+   * Resolves when the contents differ from the last result, the first time immediately. Undefined when aborted. Not reentrant.
    */
   async next(signal: AbortSignal): Promise<FileContents | undefined> {
     while (!signal.aborted) {

@@ -150,17 +150,14 @@ function raiseMaximum(maximum: number, logger: Logger, folders: KernelFolders): 
     return true;
   }
   if (isReadOnly(name, root)) {
-    logger.warn(
-      facts,
-      'the limit of tracked connections belongs to another network namespace; keeping it as it is',
-    );
+    logger.warn(facts, 'the limit of tracked connections belongs to another network namespace; keeping it');
     return false;
   }
   try {
     set(name, value, logger, folders);
     return true;
   } catch (error) {
-    logger.warn({ ...facts, error }, 'cannot raise the limit of tracked connections; keeping it as it is');
+    logger.warn({ ...facts, error }, 'cannot raise the limit of tracked connections; keeping it');
     return false;
   }
 }

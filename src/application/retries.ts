@@ -26,7 +26,7 @@ export function retryDelayAmongChanges(failures: number, lasted: number): number
   return Math.min(retryDelay(failures), USUAL.initial + lasted);
 }
 
-/** Resolves after the delay, or at once when the signal is aborted. */
+/** Resolves after the delay, or immediately when the signal is aborted. */
 export function delay(clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();

@@ -17,7 +17,7 @@ const NANOSECONDS: Readonly<Record<string, bigint>> = {
   m: 60_000_000_000n,
   h: 3_600_000_000_000n,
 };
-// Escaped: a bundler keeps a pattern as it is, and V8 keeps a source with such a letter in twice the memory.
+// Escaped: a bundler keeps a pattern unchanged, and V8 keeps a source with such a letter in twice the memory.
 const TERM = /(\d*)(?:\.(\d*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y;
 const LONGEST = (1n << 63n) - 1n;
 const PER_MILLISECOND = 1_000_000n;

@@ -111,7 +111,7 @@ function replacements(options: ProxyOptions, logger: Logger): Partial<Providers<
 }
 
 /** A service port that could not be programmed, with the family that it failed in. */
-export interface UnservedPort extends PortProblem {
+export interface NotProxiedPort extends PortProblem {
   readonly family: IpFamily;
 }
 
@@ -120,7 +120,7 @@ export interface UnservedPort extends PortProblem {
  * fails by itself. What backends have programmed stays when it is stopped.
  */
 export class EmbeddedProxy {
-  /** Rejects when the proxy cannot go on, since this node's Node object lacks what it needs; never resolves. */
+  /** Rejects when the proxy cannot continue, because this node's Node object lacks what it needs; never resolves. */
   readonly failure: Promise<never>;
   private readonly life: LifeCycle;
   private readonly made: ProxyParts;
@@ -153,7 +153,7 @@ export class EmbeddedProxy {
 
   /**
    * Resolves when every family has programmed, for the first time, what its source listed; service ports that failed alone
-   * are among `unserved`. Rejects with the reasons when a family failed as a whole; it is retried all the same.
+   * are among `notProxied`. Rejects with the reasons when a family failed as a whole; it is retried all the same.
    */
   async programmed(): Promise<void> {
     const attempts = Promise.all(this.made.served.map(({ loop }) => loop.firstAttempt));
@@ -161,13 +161,13 @@ export class EmbeddedProxy {
     if (problems.length > 0) throw new Error(`not programmed: ${problems.join('; ')}`);
   }
 
-  /** Everything that the source has delivered is programmed, except service ports among `unserved`. */
+  /** Everything that the source has delivered is programmed, except service ports among `notProxied`. */
   get inSync(): boolean {
     return this.made.served.every(({ loop }) => loop.inSync);
   }
 
   /** Service ports that could not be programmed. They are retried. */
-  get unserved(): readonly UnservedPort[] {
+  get notProxied(): readonly NotProxiedPort[] {
     return this.families.flatMap((family) =>
       this.made.statuses.failures(family).map((failed) => ({ ...failed, family })),
     );

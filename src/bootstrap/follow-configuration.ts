@@ -67,7 +67,7 @@ export async function followConfiguration(
 
 /**
  * The command line with the edited file, in the mode in force if that is the mode that the file asks for.
- * @throws any error that tells why the edit is invalid
+ * @throws any error, with the reason why the edit is invalid
  */
 function readEdit(asked: CommandLine, { live, checkNode }: EditedParts, readFile: () => string): CommandLine {
   const commandLine = parseCommandLine(asked.argv, { readFile });

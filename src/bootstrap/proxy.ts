@@ -216,7 +216,7 @@ function runningParts(proxy: ProxyParts): readonly Part[] {
   return parts.filter((part) => part !== undefined && part !== false);
 }
 
-/** Of all families at once; waits for each, also after one has failed. */
+/** Of all families at the same time; waits for each, also after one has failed. */
 async function stopAll(parts: readonly { stop(): Promise<void> }[]): Promise<void> {
   const outcomes = await Promise.allSettled(parts.map((part) => part.stop()));
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;

@@ -120,7 +120,7 @@ export async function once(asked: CommandLine, logger: Logger, timeout = LISTING
 }
 
 /**
- * Serves until SIGTERM or SIGINT, following edits of the configuration file, or rejects when it cannot go on. The rules
+ * Serves until SIGTERM or SIGINT, following edits of the configuration file, or rejects when it cannot continue. The rules
  * stay. The signal is heeded at any time, also during the start.
  */
 async function run(asked: CommandLine, logger: PinoLogger): Promise<number> {
@@ -134,7 +134,7 @@ async function run(asked: CommandLine, logger: PinoLogger): Promise<number> {
   }
 }
 
-/** Rejects when it cannot go on, and never resolves. */
+/** Rejects when it cannot continue, and never resolves. */
 async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): Promise<never> {
   await suggestNftables(asked, logger);
   const { commandLine, mode: chosen } = await chooseMode(asked, logger);
@@ -210,7 +210,7 @@ async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): P
 }
 
 /**
- * The first signal to stop; a second one ends the process at once. The listeners stay: the library for child processes
+ * The first signal to stop; a second one ends the process immediately. The listeners stay: the library for child processes
  * ends this process at a signal that has no other listener.
  */
 function endSignal(): Promise<NodeJS.Signals> {

@@ -2,7 +2,7 @@ import { ServiceHealthChecks } from '../application/health/service-health-checks
 import { LocalhostNodePorts } from '../application/localhost/localhost-node-ports.js';
 import { combineListeners } from '../application/ports/forwarding-listener.js';
 import type { Logger } from '../application/ports/logger.js';
-import type { ConnectionHolder } from '../application/ports/node/endpoint-connections.js';
+import type { ConnectionTable } from '../application/ports/node/endpoint-connections.js';
 import type { WatchedProtocol } from '../application/ports/node/conntrack.js';
 import { SyncLoop } from '../application/sync/sync-loop.js';
 import { ReconcileConntrack } from '../application/use-cases/reconcile-conntrack.js';
@@ -29,7 +29,15 @@ export function serveFamily(parts: ProxyParts, family: IpFamily): ServedFamily {
   const resets = protocolsToReset(mode, configuration).flatMap((protocol) => {
     if (!conntrack) return [];
     const logger = loggerOf('reset-dead-connections');
-    return new ResetDeadConnections(family, protocol, conntrack, metrics, clock, logger, mode.holder);
+    return new ResetDeadConnections(
+      family,
+      protocol,
+      conntrack,
+      metrics,
+      clock,
+      logger,
+      mode.connectionTable,
+    );
   });
   const healthChecks =
     healthCheckListener &&
@@ -80,11 +88,11 @@ export function serveFamily(parts: ProxyParts, family: IpFamily): ServedFamily {
 
 /** The protocols whose connections to dead endpoints this program resets. */
 export function protocolsToReset(
-  { name, holder }: { readonly name: string; readonly holder?: ConnectionHolder },
+  { name, connectionTable }: { readonly name: string; readonly connectionTable?: ConnectionTable },
   { resetDeadConnections }: { readonly resetDeadConnections: boolean },
 ): readonly WatchedProtocol[] {
   // In userspace mode the proxy itself holds the connections, and closes them.
   if (!resetDeadConnections || name === 'userspace') return [];
   // IPVS deletes a real server of SCTP with its associations.
-  return holder ? ['TCP'] : ['TCP', 'SCTP'];
+  return connectionTable ? ['TCP'] : ['TCP', 'SCTP'];
 }

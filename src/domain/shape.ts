@@ -6,7 +6,7 @@ import type { Protocol } from './model/service-port-name.js';
 import type { IpFamily } from './net/ip-family.js';
 
 /**
- * Checks a value that came from outside, and answers it: as it is, but for times, which may be written in two ways. What a shape
+ * Checks a value that came from outside, and answers it: unchanged, but for times, which may be written in two ways. What a shape
  * does not name is not looked at.
  * @param at where the value stands, such as `families[0].sync`; empty for the whole
  * @throws ShapeError

@@ -19,7 +19,7 @@ describe('docs/embedding.md', () => {
         .matchAll(/`(\w+)`/g),
     ].map(([, name]) => name!);
     expect(listed).toEqual(names.sort());
-    expect(listed).toEqual(expect.arrayContaining(['Reconciler', 'Driver', 'HeldParts']));
+    expect(listed).toEqual(expect.arrayContaining(['Reconciler', 'Driver', 'OwnedParts']));
   });
 
   it('names cases of the contract that there are', () => {

@@ -1,6 +1,6 @@
 import {
   endpointPlace,
-  HeldParts,
+  OwnedParts,
   type ForwardingEntry,
   type Frontend,
   type NodeNetwork,
@@ -19,12 +19,12 @@ export function routesOf(entry: ForwardingEntry, node: NodeNetwork): readonly Ro
 }
 
 /** Routes of many service ports. Of two that claim the same address, the first by key has it. */
-export function newRoutes(): HeldParts<Route> {
-  return new HeldParts((one, other) => one.line === other.line);
+export function newRoutes(): OwnedParts<Route> {
+  return new OwnedParts((one, other) => one.line === other.line);
 }
 
 /** The file that they make, the same whoever came first. */
-export function textOf(routes: HeldParts<Route>): string {
+export function textOf(routes: OwnedParts<Route>): string {
   return Array.from(routes.held(), ({ part }) => part.line)
     .sort()
     .join('');

@@ -2,7 +2,7 @@ import { NamedError } from '../../domain/model/named-error.js';
 
 /** The command line cannot be understood. The caller prints the sentence and where help is, and exits with 1. */
 export class UsageError extends NamedError {
-  /** @param asked the command whose help tells what is understood, as it was called: `kubeproxy explain` */
+  /** @param asked the command whose help lists the valid usage, as it was called: `kubeproxy explain` */
   constructor(
     message: string,
     readonly asked: string = '',
@@ -24,7 +24,7 @@ export class UsageError extends NamedError {
  * @param command as the message names it
  * @throws UsageError
  */
-export function refuseOperands(operands: readonly string[], command = 'kube-proxy'): void {
+export function rejectOperands(operands: readonly string[], command = 'kube-proxy'): void {
   if (operands.some((operand) => operand !== '')) {
     throw new UsageError(`"${command}" does not take any arguments, got [${operands.join(' ')}]`);
   }

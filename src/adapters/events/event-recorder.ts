@@ -48,7 +48,7 @@ interface Entry {
  * Posts events to the API server, one at a time in the order of recording. After a temporary failure an event is retried about
  * every ten seconds, twelve attempts in all; the others wait. When too many wait, further ones are dropped, which is logged.
  *
- * An event that equals an earlier one starts a series, which is posted at once. Further repetitions are only counted, and the
+ * An event that equals an earlier one starts a series, which is posted immediately. Further repetitions are only counted, and the
  * count is posted every six minutes. A series without a repetition for six minutes is over and forgotten.
  */
 export class ApiEventRecorder implements EventRecorder {

@@ -48,7 +48,7 @@ export class ConnectionGuard {
       response.once('close', () => pool?.requestEnded(socket));
     };
     server.prependListener('request', count);
-    // Nothing happened for a while: what is being computed goes on, a client that does not take its answer is not waited for.
+    // Nothing happened for a while: a computation continues, a client that does not read its answer is disconnected.
     server.on('timeout', (socket) => {
       if (this.pools.get(socket)?.isIdle(socket) || socket.writableLength > 0) socket.destroy();
     });
@@ -56,17 +56,17 @@ export class ConnectionGuard {
 
   private admits(socket: Socket): boolean {
     const source = sourceOf(socket);
-    if (source === undefined) return refuse(socket);
+    if (source === undefined) return reject(socket);
     const pool = isThisNode(socket) ? this.ownNode : this.elsewhere;
     if (!pool.hasRoom(source)) this.report(source);
-    if (!pool.enter(source, socket)) return refuse(socket);
+    if (!pool.enter(source, socket)) return reject(socket);
     this.pools.set(socket, pool);
     socket.once('close', () => pool.leave(socket));
     return true;
   }
 }
 
-function refuse(socket: Socket): false {
+function reject(socket: Socket): false {
   // It may be broken already.
   socket.on('error', () => undefined);
   reset(socket);

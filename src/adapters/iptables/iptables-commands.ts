@@ -13,7 +13,7 @@ export type IptablesVariant = 'nft' | 'legacy';
 export interface RestoreOutcome {
   /** How long another program held the xtables lock before we had it; undefined when that could not be measured. */
   readonly lockWaitSeconds: number | undefined;
-  /** With iptables-nft, the generations of nf_tables that it made, as far as the kernel tells. */
+  /** With iptables-nft, the generations of nf_tables that it made, as far as the kernel reports them. */
   readonly generations?: readonly number[] | undefined;
 }
 

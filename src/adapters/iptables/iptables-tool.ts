@@ -301,7 +301,7 @@ const LONGEST_PAUSE = 50;
  * The lock file that iptables-legacy takes for each run, so that programs do not overwrite each other's tables.
  *
  * The tools take it themselves, but do not report how long they waited. So we wait for our turn before we start
- * one: take the lock as soon as it is free, release it at once, and have the tool take it. Another program may be faster
+ * one: take the lock as soon as it is free, release it immediately, and have the tool take it. Another program may be faster
  * in between; then the tool waits (`-w`), unmeasured.
  */
 export class XtablesLock {

@@ -42,13 +42,13 @@ export function knownFailure(
 }
 
 /** Exit statuses with which a restore ends when it does not take its input: other problem, parameter problem. */
-const REFUSING = [1, 2];
+const REJECTING = [1, 2];
 
 /** With which iptables-nft ends, too, whatever the kernel has against a rule: then only its words tell. */
 export const RESOURCE_PROBLEM = 4;
 
 /**
- * Why a restore failed. It is a refusal of the input only if the tool says so: by its exit status or the kernel's reason, and by
+ * Why a restore failed. It is a rejection of the input only if the tool reports one: by its exit status or the kernel's reason, and by
  * naming a line. A resource problem, a tool that was killed, and a kernel that is out of memory or busy are none.
  */
 export function restoreFailure(
@@ -64,7 +64,7 @@ export function restoreFailure(
   if (reportsTemporary(messages) || (exitCode === RESOURCE_PROBLEM && !isRefused))
     return new IptablesTemporaryError(attempt, message);
   const failures = readRestoreFailures(messages);
-  if (!(isRefused || REFUSING.includes(exitCode)) || failures.every(({ line }) => line === undefined))
+  if (!(isRefused || REJECTING.includes(exitCode)) || failures.every(({ line }) => line === undefined))
     return new ToolFailedError(attempt, `exit status ${exitCode}: ${message}`);
   return new RestoreRejectedError(attempt, failures, readLacking(messages));
 }
@@ -167,9 +167,9 @@ export function lackingText(match: string): string {
 /** A rule of another program leads to a chain that was to be removed. */
 const CHAIN_IN_USE = /CHAIN_(?:USER_)?DEL failed \(Device or resource busy\)/;
 
-/** Why a restore failed: a refusal, with who is behind it, or the error itself. */
+/** Why a restore failed: a rejection, with who is behind it, or the error itself. */
 export function failureOf(error: unknown, script: RestoreScript): unknown {
-  if (error instanceof RestoreRejectedError) return refusalOf(error, script);
+  if (error instanceof RestoreRejectedError) return rejectionOf(error, script);
   // To wait would change nothing. Who reads the rules back finds which chains can go.
   if (error instanceof IptablesTemporaryError && CHAIN_IN_USE.test(error.message))
     return new RejectedError(error, new Map(), new Set(), true);
@@ -177,10 +177,10 @@ export function failureOf(error: unknown, script: RestoreScript): unknown {
 }
 
 /**
- * Who is behind a refusal: the owners of the lines that the tool named, and all owners of lines with a match that the kernel
+ * Who is behind a rejection: the owners of the lines that the tool named, and all owners of lines with a match that the kernel
  * lacks, each with the reason.
  */
-function refusalOf(cause: RestoreRejectedError, script: RestoreScript): RejectedError {
+function rejectionOf(cause: RestoreRejectedError, script: RestoreScript): RejectedError {
   const failures = new Map(cause.failures.map((failure) => [failure.line, failure]));
   const named = new Map<ServicePortKey, string>();
   const withoutMatch = new Map<ServicePortKey, string>();

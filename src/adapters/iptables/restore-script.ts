@@ -215,7 +215,7 @@ export function* writeChains(
 }
 
 /**
- * Of several chains of one name the last is written. The last by name goes first: iptables-legacy keeps chains in order of
+ * Of several chains of one name the last is written. The alphabetically last goes first: iptables-legacy keeps chains in order of
  * their names, and looks from the start for the place of a new one; and it looks up the chain of each rule, which is in the
  * processor's cache when the rule before was near.
  */

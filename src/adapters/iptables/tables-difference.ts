@@ -36,7 +36,7 @@ const MOST_SINGLE_RULES = 50;
 
 /** What separates the kernel's tables from the desired ones. */
 export interface TablesDifference {
-  /** What must be applied at once. Empty when nothing differs. */
+  /** What must be applied together. Empty when nothing differs. */
   readonly repair: RestoreScript;
   /** Removes chains of services that are gone. Nothing of ours leads to them once `repair` is applied. */
   readonly removal: RestoreScript;
@@ -109,7 +109,7 @@ class Difference {
   /** Frontends that are to be rejected. */
   private rejected: ReadonlySet<string> | undefined;
   /** Chains of service ports that none has any more. */
-  private readonly surplus: ReadonlySet<string>;
+  private readonly unexpected: ReadonlySet<string>;
   readonly held: TablesDifference['held'];
 
   constructor(
@@ -121,10 +121,10 @@ class Difference {
     this.present = presentChains(saved);
     // Rules of a table that is not put right may still lead to them.
     const chains = this.tables.includes(OWNED_TABLE) ? this.present.get(OWNED_TABLE)?.keys() : undefined;
-    const surplus = new Set([...(chains ?? [])].filter(isOfService));
-    this.surplus = surplus;
-    this.owned = surplus.size > 0 ? this.differingChains(surplus) : allChains(desired);
-    this.held = surplus.size > 0 ? this.heldChains(isOfService) : new Map();
+    const unexpected = new Set([...(chains ?? [])].filter(isOfService));
+    this.unexpected = unexpected;
+    this.owned = unexpected.size > 0 ? this.differingChains(unexpected) : allChains(desired);
+    this.held = unexpected.size > 0 ? this.heldChains(isOfService) : new Map();
     this.shared = this.tables
       .flatMap((table) => desired.shared(table))
       .flatMap((chain) => this.sharedRepair(chain) ?? []);
@@ -147,7 +147,7 @@ class Difference {
   }
 
   *remove(lines: RestoreLines): Generator<void> {
-    const chains = [...this.surplus]
+    const chains = [...this.unexpected]
       .map((name) => ({ table: OWNED_TABLE, name, isKept: this.held.has(name) }))
       .filter(({ name, isKept }) => !isKept || this.rules(OWNED_TABLE, name)!.length > 0);
     yield* removeChains(lines, chains, this.options.chainsPerCommit);
@@ -192,17 +192,17 @@ class Difference {
     return !actual || !holds(chain, actual);
   }
 
-  /** @param surplus loses the chains that service ports have */
-  private differingChains(surplus: Set<string>): readonly OwnedChain[] {
+  /** @param unexpected loses the chains that service ports have */
+  private differingChains(unexpected: Set<string>): readonly OwnedChain[] {
     const differing: OwnedChain[] = [];
     for (const owned of this.desired.owned()) {
-      surplus.delete(owned.chain.name);
+      unexpected.delete(owned.chain.name);
       if (this.differs(owned.chain)) differing.push(owned);
     }
     return differing;
   }
 
-  /** Nothing of ours leads to a surplus chain once everything else is right. */
+  /** Nothing of ours leads to a unexpected chain once everything else is right. */
   private heldChains(isOfService: (name: string) => boolean): TablesDifference['held'] {
     const held = new Map<string, RuleText | undefined>();
     const { baseRules } = this.desired;
@@ -212,7 +212,7 @@ class Difference {
       const isForeign = !isOwned(IPTABLES_OWNED_CHAINS, OWNED_TABLE, name);
       for (const rule of rules) {
         const target = TARGET.exec(rule)?.[1];
-        if (target !== undefined && this.surplus.has(target))
+        if (target !== undefined && this.unexpected.has(target))
           held.set(target, held.get(target) ?? (isForeign ? `-A ${name} ${rule}` : undefined));
       }
     }
@@ -300,11 +300,11 @@ export function singleRules(
   most: number,
 ): SingleRules | undefined {
   const { rules, entries } = chain;
-  const { surplus, missing } = sequenceDifference(actual, rules, false);
-  if (surplus.length + missing.length > most) return undefined;
+  const { unexpected, missing } = sequenceDifference(actual, rules, false);
+  if (unexpected.length + missing.length > most) return undefined;
   const inserted = missing.flatMap((index) => entries[index] ?? []);
   const appended = missing.flatMap((index) => (index < entries.length ? [] : rules[index]!));
-  const deleted = surplus.map((index) => actual[index]!);
+  const deleted = unexpected.map((index) => actual[index]!);
   const result = [...inserted.map(({ entry }) => entry.rule), ...actual, ...appended];
   // The tool deletes the first rule of that text.
   for (const rule of deleted) result.splice(result.indexOf(rule), 1);
@@ -332,7 +332,7 @@ export function* ruleDifferences(
   isOfService: (name: string) => boolean = isServiceChain,
 ): Generator<RuleDifference | undefined> {
   const present = presentChains(saved);
-  const surplusChains = new Set([...(present.get(OWNED_TABLE)?.keys() ?? [])].filter(isOfService));
+  const unexpectedChains = new Set([...(present.get(OWNED_TABLE)?.keys() ?? [])].filter(isOfService));
   const actual = ({ table, name }: Pick<Chain, 'table' | 'name'>): readonly RuleText[] | undefined =>
     present.get(table)?.get(name);
   const { baseRules } = desired;
@@ -354,13 +354,14 @@ export function* ruleDifferences(
     });
   }
   for (const { chain, owner } of desired.owned()) {
-    surplusChains.delete(chain.name);
+    unexpectedChains.delete(chain.name);
     const its = actual(chain);
     if (!its || !holds(chain, its)) yield* differingRules(chain, its, { owner: () => owner, ordered: true });
     yield undefined;
   }
-  for (const name of surplusChains) {
-    for (const rule of actual({ table: OWNED_TABLE, name })!) yield surplus(lineOf(OWNED_TABLE, name, rule));
+  for (const name of unexpectedChains) {
+    for (const rule of actual({ table: OWNED_TABLE, name })!)
+      yield unexpected(lineOf(OWNED_TABLE, name, rule));
     yield differing('-', `-t ${OWNED_TABLE} -N ${name}`);
   }
 }
@@ -371,18 +372,18 @@ function* differingRules(
   { owner = () => undefined, ordered }: HowToCompare,
 ): Generator<RuleDifference> {
   if (!actual) yield differing('+', `-t ${table} -N ${name}`, owner(0));
-  const { surplus: gone, missing } = sequenceDifference(actual ?? [], rules, ordered);
-  for (const index of gone) yield surplus(lineOf(table, name, actual![index]!));
+  const { unexpected: gone, missing } = sequenceDifference(actual ?? [], rules, ordered);
+  for (const index of gone) yield unexpected(lineOf(table, name, actual![index]!));
   for (const index of missing) yield differing('+', lineOf(table, name, rules[index]!), owner(index));
 }
 
 function differsUnordered(actual: readonly RuleText[], wanted: readonly RuleText[]): boolean {
-  const { surplus: gone, missing } = sequenceDifference(actual, wanted, false);
+  const { unexpected: gone, missing } = sequenceDifference(actual, wanted, false);
   return gone.length + missing.length > 0;
 }
 
-/** Only its comment tells whose it is. */
-function surplus(line: string): RuleDifference {
+/** Only its comment names its owner. */
+function unexpected(line: string): RuleDifference {
   const servicePort = COMMENTED.exec(line)?.[1];
   return { sign: '-', text: line, ...(servicePort !== undefined && { servicePort }) };
 }

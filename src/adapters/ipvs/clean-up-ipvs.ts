@@ -20,7 +20,7 @@ import { expectDone } from './presence-table.js';
 import { SWEEP_PERIOD, type ServerTable } from './server-table.js';
 
 /**
- * Removes everything of IPVS mode from one family at once (docs/spec/ipvs.md §9), including the IPv6 sets, which kube-proxy
+ * Removes everything of IPVS mode from one family (docs/spec/ipvs.md §9), including the IPv6 sets, which kube-proxy
  * forgets. Where neither the device nor a set shows that the mode was ever here, virtual servers belong to other programs and
  * stay. Therefore sets stay as long as virtual servers do. When a step fails, the others are taken all the same.
  * @throws AggregateError when a step failed
@@ -33,7 +33,7 @@ export async function cleanUpIpvs(holdings: IpvsHoldings, logger: Logger): Promi
       await work();
       return true;
     } catch (error) {
-      logger.error({ family, error }, 'cannot remove everything of mode ipvs');
+      logger.error({ family, error }, 'cannot remove everything of IPVS mode');
       errors.push(error);
       return false;
     }
@@ -48,7 +48,7 @@ export async function cleanUpIpvs(holdings: IpvsHoldings, logger: Logger): Promi
   await step(() => rules.cleanup());
   if (serversAreGone) await step(() => destroySets(holdings));
   if (errors.length > 0)
-    throw new AggregateError(errors, `cannot remove everything of mode ipvs (${family})`);
+    throw new AggregateError(errors, `cannot remove everything of IPVS mode (${family})`);
 }
 
 /**
@@ -99,7 +99,7 @@ async function retire(
     const left = await removeDrained(holdings, idle);
     if (left === 0) return 0;
     if (first && !signal.aborted)
-      logger.info({ family, servers: left }, 'waiting for connections through mode ipvs to end');
+      logger.info({ family, servers: left }, 'waiting for connections through IPVS mode to end');
     await delay(clock, SWEEP_PERIOD, signal);
     if (signal.aborted) return left;
     await servers.read().catch(unless(IpvsUnavailableError));

@@ -42,7 +42,7 @@ import { KernelTables, SetTable } from './kernel-tables.js';
 import { OrderedWrite, type RulesWrite, Remains } from './ordered-write.js';
 import { ServerTable, SWEEP_PERIOD } from './server-table.js';
 
-/** Where IPVS mode writes. Both families share it, and whoever opened it closes it. */
+/** Where IPVS mode writes. Both families share it, and its opener closes it. */
 export interface IpvsKernel {
   readonly servers: VirtualServers;
   readonly addresses: ServiceAddresses;
@@ -211,7 +211,7 @@ export class IpvsDriver implements Driver<IpvsServicePortRules, IpvsChange> {
     }
   }
 
-  /** As `ConnectionHolder`, of this family. */
+  /** As `ConnectionTable`, of this family. */
   giveUp(endpoint: Pick<Endpoint, 'address' | 'port'>, frontends: readonly Frontend[]): Promise<void> {
     const real = realServerKey(endpoint);
     const isWanted = (server: VirtualServerKey): boolean =>
@@ -246,7 +246,7 @@ export class IpvsDriver implements Driver<IpvsServicePortRules, IpvsChange> {
 }
 
 /**
- * What the kernel's sets, virtual servers and addresses have otherwise than desired, in the words of ipset, ipvsadm and ip.
+ * The differences between the kernel's sets, virtual servers and addresses and the desired ones, in the syntax of ipset, ipvsadm and ip.
  * Virtual servers are compared while this is iterated, each with a step of its own.
  * @param tables as they were read last
  */
@@ -270,8 +270,8 @@ function* ipvsDifferences(
     if (!wanted && servers.isSpared(key)) continue;
     const should = wanted ? serverLines([wanted]) : [];
     const is = servers.lines(key, wanted?.endpoints ?? []);
-    const { surplus, missing } = sequenceDifference(is, should, false);
-    for (const index of surplus) yield differing('-', `ipvsadm ${is[index]!}`, wanted?.owner);
+    const { unexpected, missing } = sequenceDifference(is, should, false);
+    for (const index of unexpected) yield differing('-', `ipvsadm ${is[index]!}`, wanted?.owner);
     for (const index of missing) yield differing('+', `ipvsadm ${should[index]!}`, wanted?.owner);
   }
   yield* differingThings(

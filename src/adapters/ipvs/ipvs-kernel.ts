@@ -29,7 +29,7 @@ export type VirtualServerStep =
 /** Undefined when a step was done, otherwise why the kernel rejected it. */
 export type StepOutcome = Error | undefined;
 
-/** Seconds; 0 leaves a timeout as it is. */
+/** Seconds; 0 leaves a timeout unchanged. */
 export interface IpvsTimeouts {
   readonly tcp: number;
   readonly tcpFin: number;
@@ -119,7 +119,7 @@ export class ForeignDeviceError extends NamedError {
 export class ForeignIpSetError extends NamedError {
   constructor(foreign: readonly { readonly name: string; readonly description: string }[]) {
     const list = foreign.map(({ name, description }) => `${name} (${description})`).join(', ');
-    super(`other IP sets have the names that mode ipvs needs: ${list}; remove them with: ipset destroy NAME`);
+    super(`other IP sets have the names that IPVS mode needs: ${list}; remove them with: ipset destroy NAME`);
   }
 }
 

@@ -4,7 +4,7 @@ import { serverOf, type SetMember, type IpvsPart } from '../../domain/ipvs/servi
 import { SERVICE_SETS, setOf, type ServiceSet } from '../../domain/ipvs/service-sets.js';
 import type { VirtualServerKey } from '../../domain/ipvs/virtual-server.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
-import type { HeldPart } from '../../domain/reconcile/held-parts.js';
+import type { OwnedPart } from '../../domain/reconcile/owned-parts.js';
 import { IpvsTemporaryError } from './ipvs-kernel.js';
 import type { KernelTables } from './kernel-tables.js';
 import type { Outcome } from './presence-table.js';
@@ -25,7 +25,7 @@ export interface RulesWrite {
 /**
  * One write of a change, in this order: members, rules, virtual servers, addresses; then removals in the reverse order. So an
  * address takes connections only when everything behind it is there, and what moves from one service port to another is never
- * missing. A refusal is blamed on the service ports that refer to what was refused, or had it. They get no new virtual servers before they
+ * missing. A rejection is blamed on the service ports that refer to what was refused, or had it. They get no new virtual servers before they
  * have their members, what is left of one that is gone is removed no further, and a virtual server that the kernel keeps keeps the members
  * that close it to some sources.
  */
@@ -119,10 +119,10 @@ export class OrderedWrite {
     all: readonly T[],
   ): Promise<void> {
     const { desired, change } = this;
-    const surplus = all.filter(
+    const unexpected = all.filter(
       (what) => desired.owners(what).length === 0 && !this.reasons.has(change.owners.get(what) ?? ''),
     );
-    this.note(await table.remove(surplus));
+    this.note(await table.remove(unexpected));
   }
 
   /** Whether a service port that refers to it has got everything so far. */
@@ -159,7 +159,7 @@ function inOrder(members: Iterable<SetMember>): SetMember[] {
  * has forgotten it, so it is remembered here whose it was: that service port fails until it is gone.
  */
 export class Remains {
-  private parts: readonly HeldPart<IpvsPart>[] = [];
+  private parts: readonly OwnedPart<IpvsPart>[] = [];
 
   constructor(
     private readonly tables: KernelTables,

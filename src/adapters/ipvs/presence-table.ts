@@ -59,7 +59,7 @@ export class PresenceTable<T extends string> {
 }
 
 /** Something that the kernel rejected. */
-interface Refusal<T> {
+interface Rejection<T> {
   readonly what: T;
   readonly reason: string;
   /** Nothing about the step is to blame, as when the kernel is out of memory. */
@@ -70,7 +70,7 @@ interface Refusal<T> {
 export interface Outcome<T> {
   /** Steps done. */
   readonly written: number;
-  readonly refused: readonly Refusal<T>[];
+  readonly refused: readonly Rejection<T>[];
 }
 
 /** A step, what it is about, and how it is remembered once it is done. */
@@ -80,7 +80,7 @@ export interface PlannedStep<S, T> {
   readonly done: () => void;
 }
 
-/** Takes the steps and remembers those that were done. Where several steps are about one thing, its first refusal counts. */
+/** Takes the steps and remembers those that were done. Where several steps are about one thing, its first rejection counts. */
 export async function carryOut<S, T>(
   planned: readonly PlannedStep<S, T>[],
   apply: (steps: readonly S[]) => Promise<readonly StepOutcome[]>,

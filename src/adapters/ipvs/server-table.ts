@@ -48,7 +48,7 @@ type Planned = PlannedStep<VirtualServerStep, VirtualServerKey>;
 /**
  * The kernel's virtual servers of one family, as they were read or written last.
  *
- * A real server of UDP or SCTP that is no longer wanted is deleted at once. One of TCP drains: it gets weight 0, so that it
+ * A real server of UDP or SCTP that is no longer desired is deleted immediately. One of TCP drains: it gets weight 0, so that it
  * gets no new connections, and `sweep` deletes it when it has none left or after LONGEST_DRAINING. If it is wanted again in the
  * meantime, it gets its weight back and keeps its connections. A later process sees by the weight that it drains. One that is wanted
  * with weight 0 stays.

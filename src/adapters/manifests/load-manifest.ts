@@ -5,7 +5,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ObjectReference, ResourceKind } from '../../application/ports/cluster-source.js';
 import { type RawObject, quote } from '../../domain/decode/fields.js';
 import type { Allocations } from '../../domain/validation/allocations.js';
-import { doubtsOf } from '../../domain/validation/doubts.js';
+import { warningsOf } from '../../domain/validation/warnings.js';
 import { isObject, type FieldProblem } from '../../domain/validation/schema.js';
 import { checkObject, isNamespaced, isRead, meantKind } from './manifest-kinds.js';
 import { parseManifest, type ManifestDocument, type Path } from './manifest-text.js';
@@ -38,7 +38,7 @@ export interface ManifestContents {
   readonly objects: readonly ManifestObject[];
   readonly rejected: readonly RejectedObject[];
   /** Parts of valid objects that have no effect, or will have none; looked for with allocations. */
-  readonly doubts: readonly RejectedObject[];
+  readonly warnings: readonly RejectedObject[];
   /** Where each object is, by its key. */
   readonly places: ReadonlyMap<string, ManifestPlace>;
   /** Kinds that the proxy does not read, with the number of their objects. */
@@ -48,7 +48,7 @@ export interface ManifestContents {
 /**
  * Reads the text of a manifest, yielding to the event loop between documents and objects.
  * @param allocations with it, an address or port that two Services claim is a problem of the second, as when both were created in a
- *   cluster, kinds that no API server knows are one, and doubts are looked for
+ *   cluster, kinds that no API server knows are one, and warnings are looked for
  * @throws ManifestSyntaxError
  */
 export async function loadManifest(
@@ -98,7 +98,7 @@ export class ManifestPlace {
 export class ManifestObjects implements ManifestContents {
   readonly objects: ManifestObject[] = [];
   readonly rejected: RejectedObject[] = [];
-  readonly doubts: RejectedObject[] = [];
+  readonly warnings: RejectedObject[] = [];
   readonly ignored = new Map<string, number>();
   readonly places = new Map<string, ManifestPlace>();
 
@@ -166,7 +166,8 @@ export class ManifestObjects implements ManifestContents {
     if (problems.length + claimed.length > 0) return;
     this.objects.push({ key, kind, object, digest: hash('sha256', JSON.stringify(object), 'base64') });
     if (!this.allocations) return;
-    for (const doubt of doubtsOf(kind, object)) this.doubts.push(rejected(place, doubt, subject, key));
+    for (const warning of warningsOf(kind, object))
+      this.warnings.push(rejected(place, warning, subject, key));
   }
 
   private reject(place: ManifestPlace, problem: FieldProblem, subject = String(place), key?: string): void {

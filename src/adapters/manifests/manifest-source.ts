@@ -106,7 +106,7 @@ const TORN =
 /** How long a file that held objects must be empty until they are deleted. */
 const EMPTY_MILLISECONDS = 60_000;
 
-/** How long to wait before a file that looks incomplete, or is gone, is taken as it is. */
+/** How long to wait before a file that looks incomplete, or is gone, is accepted unchanged. */
 const SETTLE_MILLISECONDS = 100;
 
 /**
@@ -117,7 +117,7 @@ const SETTLE_MILLISECONDS = 100;
  * - unchanged: its signature is the same; it is not read;
  * - complete: it is read, and its difference is delivered;
  * - incomplete: it does not parse, became empty, changed while it was read, or is gone. A writer may be about to finish, so
- *   it is read again after 100 ms and then taken as it is: a syntax error is reported and the last valid version is kept; the
+ *   it is read again after 100 ms and then accepted unchanged: a syntax error is reported and the last valid version is kept; the
  *   objects of a deleted file are deleted, those of an emptied one after a minute. A file that is followed and has not a byte at the
  *   start counts as emptied: what it held may have rules. A file is not deleted, but out of sight, when the path that was given for
  *   it is gone.
@@ -199,7 +199,7 @@ class ManifestReader {
   }
 
   /**
-   * Reads one file and delivers its difference. Returns false if it is incomplete; with `final` it is taken as it is. Delivers
+   * Reads one file and delivers its difference. Returns false if it is incomplete; with `final` it is accepted unchanged. Delivers
    * nothing after an abort.
    */
   private async load(file: string, final: boolean, signal: AbortSignal): Promise<boolean> {

@@ -16,7 +16,7 @@ import { NLM_F_DUMP, NLM_F_ACK, NLM_F_REQUEST } from './protocol.js';
 /**
  * Requests to the kernel over its own socket, in the network namespace of this process. Calls run one after the other.
  * After an unexpected error the socket is closed, since it may still contain answers; the next call opens another.
- * Every call rejects with a NetlinkError if the kernel cannot be reached, and with NetlinkPermissionError if it refuses
+ * Every call rejects with a NetlinkError if the kernel cannot be reached, and with NetlinkPermissionError if it rejects
  * this process.
  */
 export class NetlinkChannel {
@@ -39,7 +39,7 @@ export class NetlinkChannel {
     void this.conversation.socket;
   }
 
-  /** Has a channel for as long as it is used. */
+  /** Has a channel while it is used. */
   static async during<T>(
     openSocket: () => NetlinkSocket,
     use: (channel: NetlinkChannel) => Promise<T>,
@@ -131,7 +131,7 @@ export class NetlinkChannel {
 /** Sequence numbers have 32 bits; they start over long before the end. */
 const MAX_SEQUENCE = 0x8000_0000;
 
-/** Requests sent at once: their answers take far less than the receive buffer. */
+/** Requests sent together: their answers take far less than the receive buffer. */
 const AT_ONCE = 256;
 
 /**
@@ -161,7 +161,7 @@ export class NetlinkConversation {
   }
 
   /**
-   * Requests something, and returns a refusal to the caller.
+   * Requests something, and returns a rejection to the caller.
    * @param answer NLM_F_DUMP for all objects of a kind, 0 for one
    */
   async exchange(
@@ -179,7 +179,7 @@ export class NetlinkConversation {
   }
 
   /**
-   * Requests something and reads the answer at once, without yielding to the event loop, so it must be short.
+   * Requests something and reads the answer immediately, without yielding to the event loop, so it must be short.
    * @param answer NLM_F_DUMP for all objects of a kind, NLM_F_ACK for several named ones, up to the first that does not exist,
    * 0 for one
    */

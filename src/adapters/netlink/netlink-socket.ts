@@ -180,7 +180,7 @@ export class NetlinkSocket {
   }
 
   /**
-   * Sends a small request and reads the whole answer at once, on this thread, without yielding to the event loop: for
+   * Sends a small request and reads the whole answer immediately, on this thread, without yielding to the event loop: for
    * short answers that are needed before anything else can be done. Otherwise like `receiveAnswer`.
    */
   exchange(

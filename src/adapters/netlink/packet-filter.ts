@@ -1,4 +1,4 @@
-/** An instruction of a classic BPF program: operation, operand, and for jumps where to go on when true and when false. */
+/** An instruction of a classic BPF program: operation, operand, and for jumps the next instruction when true and when false. */
 type Instruction =
   | readonly [operation: Operation, operand: number]
   | readonly [operation: Jump, operand: number, ifTrue: string, ifFalse: string];

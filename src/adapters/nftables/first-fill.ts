@@ -10,7 +10,7 @@ import type { NftablesDesiredState } from '../../domain/nftables/state/desired-s
 import { tableWithoutServices } from '../../domain/nftables/state/desired-table.js';
 import type { TablePart } from '../../domain/nftables/state/service-port-rules.js';
 import { Transaction } from '../../domain/nftables/state/transaction.js';
-import type { HeldPart } from '../../domain/reconcile/held-parts.js';
+import type { OwnedPart } from '../../domain/reconcile/owned-parts.js';
 import { tableRepair } from './table-difference.js';
 
 /** Elements in one transaction: about a megabyte of netlink messages, and 15 ms in the kernel. */
@@ -22,7 +22,7 @@ const COMPILED_AT_ONCE = 512;
 /**
  * The transactions that create and fill a table. None locks the kernel for long, and only one of them is in memory while the
  * kernel takes the one before: a start with 100,000 services gets by with 90 MB less. No packet meets half a Service: what its
- * ports share with others (connections of endpoints to themselves) is there before them, and everything else comes at once.
+ * ports share with others (connections of endpoints to themselves) is there before them, and everything else comes in one transaction.
  * @param atOnce elements in one transaction; a Service is never split
  */
 export async function* firstFill(
@@ -47,7 +47,7 @@ export async function* firstFill(
   if (piece.size > 0) yield piece.transaction();
 }
 
-function* inOrder(desired: NftablesDesiredState): Generator<HeldPart<TablePart>> {
+function* inOrder(desired: NftablesDesiredState): Generator<OwnedPart<TablePart>> {
   yield* desired.parts.held(({ shared }) => shared === HAIRPIN_CONNECTIONS);
   yield* desired.parts.held(({ shared }) => shared !== HAIRPIN_CONNECTIONS);
 }
@@ -56,14 +56,14 @@ function* inOrder(desired: NftablesDesiredState): Generator<HeldPart<TablePart>>
 class Piece {
   size = 0;
   private readonly sets = new Map<SetDefinition, { elements: SetElement[]; owners: ServicePortKey[] }>();
-  private last: HeldPart<TablePart> | undefined;
+  private last: OwnedPart<TablePart> | undefined;
 
   /** Whether the part is of the same Service as the last one. */
-  splits({ owner }: HeldPart<TablePart>): boolean {
+  splits({ owner }: OwnedPart<TablePart>): boolean {
     return this.last !== undefined && serviceOf(this.last.owner) === serviceOf(owner);
   }
 
-  add(held: HeldPart<TablePart>): void {
+  add(held: OwnedPart<TablePart>): void {
     const { owner, part } = held;
     this.last = held;
     for (const element of part.elements) {

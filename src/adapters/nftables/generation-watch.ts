@@ -8,7 +8,7 @@ interface NumberedWrite {
 
 /**
  * Detects whether another program has committed nf_tables transactions in this network namespace. The kernel numbers all
- * that change something, whoever commits them (the generation), and reports to us the numbers of our own. Both families
+ * that change something, whichever program commits them (the generation), and reports to us the numbers of our own. Both families
  * share one watch, since the kernel numbers them together; so does iptables-nft, for which each COMMIT is a transaction.
  *
  * The first check takes the kernel's number as known; every number of ours that follows a known one is known, too. A check

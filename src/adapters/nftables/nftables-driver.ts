@@ -117,7 +117,7 @@ export class NftablesDriver implements Driver<NftablesServicePortRules, TableCha
   /** If the kernel rejects it, no element has changed. */
   async commit(change: TableChange, node: NodeNetwork): Promise<WriteResult> {
     const former = this.node!;
-    // Rules of unused chains were written for the former node.
+    // Rules of unused chains were written for the previous node.
     if (former !== node) {
       await this.removeUnused(change);
       changeNodeStructures(former, node, change);
@@ -311,7 +311,7 @@ class KubeProxyRemains {
 
 /**
  * The service ports of the elements that the kernel named, each with the reason. The kernel goes no further in a message when it
- * refuses to delete one of its elements, and on with the next message: what should replace the others is refused, too, because
+ * rejects to delete one of its elements, and on with the next message: what should replace the others is refused, too, because
  * they are still there. That is nobody's fault.
  */
 export function rejectedPorts(

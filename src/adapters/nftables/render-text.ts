@@ -56,7 +56,7 @@ function renderChainBlock(
   rules: readonly KernelRule[],
 ): string {
   const lines = [`chain ${safeName(name)} {`];
-  // The priority is a number: nft refuses some names in some hooks.
+  // The priority is a number: nft rejects some names in some hooks.
   if (hook) lines.push(`\ttype ${hook.type} hook ${hook.hook} priority ${hook.priority}; policy accept;`);
   for (const rule of rules) lines.push(`\t${ruleText(rule, family)}`);
   return `\t${lines.join('\n\t')}\n\t}\n`;

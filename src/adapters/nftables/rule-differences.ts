@@ -76,8 +76,8 @@ function* differingRules(
     const text = ruleText(rule, family);
     return ours.has(text) && !isEqual(ours.get(text), rule) ? `${text}, with other options` : text;
   });
-  const { surplus, missing } = sequenceDifference(present, wanted);
-  for (const index of surplus) yield differing('-', `${place} ${present[index]!}`);
+  const { unexpected, missing } = sequenceDifference(present, wanted);
+  for (const index of unexpected) yield differing('-', `${place} ${present[index]!}`);
   for (const index of missing) yield differing('+', `${place} ${wanted[index]!}`);
 }
 

@@ -135,7 +135,7 @@ const TABLE_COMMENT = 'rules for kube-proxy';
 
 /** What turns the kernel's table into the desired one. */
 interface TableRepair {
-  /** To be applied at once. Empty if nothing differs. */
+  /** To be applied together. Empty if nothing differs. */
   readonly repair: Transaction;
   /**
    * To be applied afterwards, one transaction after the other: removes sets, chains and counters that nothing refers to once

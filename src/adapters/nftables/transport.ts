@@ -84,7 +84,7 @@ export interface SetState {
   readonly count?: number | undefined;
 }
 
-/** One refusal of the kernel in a transaction. */
+/** One rejection of the kernel in a transaction. */
 export interface NftFailure {
   /** Index into the operations of the commit, where known. */
   readonly operation?: number;
@@ -123,9 +123,9 @@ const OPERATIONS: readonly Operation[] = [
 ];
 
 /**
- * Checks whether the kernel would accept our kind of table, with a transaction that it must refuse as a whole because
+ * Checks whether the kernel would accept our kind of table, with a transaction that it must reject as a whole because
  * of its last step. Nothing changes.
- * @returns what it refuses before that; undefined if it refuses nothing else, or does not permit this process to check
+ * @returns what it rejects before that; undefined if it rejects nothing else, or does not permit this process to check
  */
 export async function kernelTrial(transport: NftTransport): Promise<string | undefined> {
   try {

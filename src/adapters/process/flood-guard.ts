@@ -21,7 +21,7 @@ interface Window {
   readonly end: Timer;
 }
 
-/** Shared by a guard and its children, so that the limit applies to a message whoever logs it. */
+/** Shared by a guard and its children, so that the limit applies to a message of any of them. */
 interface Windows extends Required<FloodGuardOptions> {
   readonly open: Map<string, Window>;
   /** Reports the number of suppressed lines, without a child's facts. */

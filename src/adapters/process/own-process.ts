@@ -37,7 +37,7 @@ export async function setOomScore(
       const { code = '' } = error as NodeJS.ErrnoException;
       if (NOT_PERMITTED.includes(code)) {
         if (present === KUBELET_SCORE) return;
-        logger.info({ wanted: score, present }, 'the OOM score stays as it is: no permission to set it');
+        logger.info({ wanted: score, present }, 'the OOM score stays unchanged: no permission to set it');
         return;
       }
       if (attempt === ATTEMPTS || code === 'ENOENT') {

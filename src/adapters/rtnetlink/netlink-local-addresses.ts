@@ -23,7 +23,7 @@ import {
 const GROUPS = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR;
 /** Room for notifications about thousands of addresses of Services, which arrive here too. Bytes. */
 const WATCH_BUFFER = 8 * 1024 * 1024;
-/** Notifications are read so long after the first, all at once: they come in groups. Milliseconds. */
+/** Notifications are read together, this long after the first: they come in groups. Milliseconds. */
 const GROUPING = 100;
 /** How often all addresses are read again, regardless of notifications. Milliseconds. */
 const READ_PERIOD = 30_000;

@@ -20,7 +20,7 @@ interface HeldPort {
 }
 
 /**
- * Ports of this machine that belong to service ports. Each is held by a socket that serves no client, so that no other
+ * Ports of this machine that belong to service ports. Each is bound by a socket that serves no client, so that no other
  * program can take it: rules lead its packets to the proxy port before they get there.
  */
 export class PortClaims {

@@ -36,7 +36,7 @@ export async function removePortals(commands: IptablesCommands, family: IpFamily
   if (errors.length > 0)
     throw new AggregateError(
       errors,
-      `cannot remove all chains of mode userspace from iptables for ${family}`,
+      `cannot remove all chains of userspace mode from iptables for ${family}`,
     );
 }
 

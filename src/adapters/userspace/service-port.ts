@@ -54,7 +54,7 @@ export class ServicePort {
     const endpoints = new RoundRobin(dependencies.random);
     const refused: number[] = [];
     const { logger, clock } = dependencies;
-    // Clients whose connections fail come again: a line a minute tells it, and how many more there were.
+    // Clients whose connections fail come again: one line a minute reports it, with the number of suppressed ones.
     const log = FloodGuard.guard({ logger: logger.child({ service: entry.key }), clock, burst: 1 });
     try {
       for (;;) {

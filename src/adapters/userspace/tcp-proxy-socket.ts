@@ -59,7 +59,7 @@ export class TcpProxySocket implements ProxySocket {
 
 /** How long what is written already may take to leave when everything ends, in milliseconds. */
 const LAST_WORDS = 1_000;
-/** Options of every connection, on both sides: a peer that vanished is noticed, small messages go at once. */
+/** Options of every connection, on both sides: a peer that vanished is noticed, small messages are sent immediately. */
 const TCP_OPTIONS = {
   allowHalfOpen: true,
   noDelay: true,

@@ -91,7 +91,7 @@ interface FlowListener {
 /**
  * The datagrams between one client and the endpoint that it was given. The flow connects with its first datagram, which
  * waits until it is open; then they pass both ways, and each puts off the end. It ends when none has passed for the idle
- * timeout, when the endpoint refuses, when there is none, or when it is closed.
+ * timeout, when the endpoint rejects, when there is none, or when it is closed.
  */
 class UdpFlow {
   private state: 'connecting' | 'open' | 'ended' = 'connecting';
@@ -196,7 +196,7 @@ class UdpFlow {
   }
 }
 
-/** Makes a socket that only the endpoint can reach, and that reports when the endpoint refuses. */
+/** Makes a socket that only the endpoint can reach, and that reports when the endpoint rejects. */
 async function connectUdp(family: IpFamily, { address, port }: EndpointAddress): Promise<Socket> {
   const socket = udpSocket(family);
   const connected = once(socket, 'connect');

@@ -40,7 +40,7 @@ export interface Backend {
   rulesDependOn?(before: NodeNetwork, after: NodeNetwork): boolean;
 
   /**
-   * What the kernel has otherwise than it was programmed: reads and compares everything, as a full verification does, and changes
+   * The differences between the kernel's rules and the programmed ones: reads and compares everything, as a full verification does, and changes
    * nothing. Nobody retries. Missing, or undefined, if the backend cannot tell.
    * @param signal rejects with its reason soon after it is aborted
    */

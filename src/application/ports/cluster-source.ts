@@ -58,7 +58,7 @@ export interface SourceStatus {
   readonly objects: number;
   /** How often the server went back to an older state, as after a restore from a backup. */
   readonly rewinds?: number;
-  /** How often the server ended a watch at once, without an event. */
+  /** How often the server ended a watch immediately, without an event. */
   readonly shortWatches?: number;
   /** When the server last sent anything, in milliseconds since the epoch. */
   readonly lastActivity?: number;

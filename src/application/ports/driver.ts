@@ -40,7 +40,7 @@ export interface Driver<Rules, Change> {
 
   /**
    * Writes a change that the desired state already contains, and any change of the node. Reads nothing. Relies on what was written
-   * before, so it is not repeated: after a failure the reconciler reads the kernel and repairs it, immediately if it was a refusal.
+   * before, so it is not repeated: after a failure the reconciler reads the kernel and repairs it, immediately if it was a rejection.
    * @throws {RejectedError} if the kernel rejected something that cannot be written without the rest
    */
   commit(change: Change, node: NodeNetwork): Promise<WriteResult>;
@@ -79,7 +79,7 @@ export interface Driver<Rules, Change> {
 export interface KernelSnapshot<Rules> {
   /**
    * Writes the kernel's differences from the desired state and the node; nothing if there are none. Idempotent: what it could not
-   * write is found again by the next reading. After a refusal the reconciler reads again, and repairs with other rules.
+   * write is found again by the next reading. After a rejection the reconciler reads again, and repairs with other rules.
    * @throws {RejectedError} as `Driver.commit` does
    */
   repair(): Promise<WriteResult>;
@@ -152,7 +152,7 @@ export class RejectedError extends NamedError {
 /** Lines that are made while they are taken. */
 export type DifferenceLines = Iterable<RuleDifference | undefined>;
 
-/** Shows cheaply whether another program wrote. How it tells our own writes from those of others is the backend's business. */
+/** Shows cheaply whether another program wrote. The backend distinguishes our own writes from those of others. */
 export interface WriteWatch {
   /** Whether every write of another program is visible. If not, only the worst are, such as a flush of all rules. */
   readonly seesEveryWrite: boolean;

@@ -148,7 +148,7 @@ export class ServicePortOutcomes {
 
 /** Milliseconds. */
 const LONG = 10_000;
-/** What is due within this time is tried again at once: of a Service, ports fail one just after another. */
+/** What is due within this time is retried immediately: the ports of a Service fail shortly after each other. */
 const TOGETHER = 20;
 
 interface Failing {

@@ -17,10 +17,10 @@ import type { Sync } from '../use-cases/sync.js';
  * Decides when one family is synced, and does one thing at a time.
  *
  * It waits until Services and EndpointSlices have been listed: nothing is written before. Then it runs the first sync and is idle. A change
- * wakes it: a sync is due at once if the pause after the last one is over, otherwise it is scheduled for the end of the pause, and
+ * wakes it: a sync is due immediately if the pause after the last one is over, otherwise it is scheduled for the end of the pause, and
  * everything that arrives meanwhile goes into the same sync. A sync that failed as a whole keeps its changes and is repeated after a
  * back-off, sooner if another change comes. Service ports that failed alone are retried after their own back-off. A Service with very many ports
- * takes several syncs, which follow each other at once, with the changes of others that have come meanwhile. Between syncs, however fast
+ * takes several syncs, which follow each other immediately, with the changes of others that have come meanwhile. Between syncs, however fast
  * they follow each other, the verifier gets its turns. Stopping waits for the running step.
  */
 export class SyncLoop {

@@ -44,7 +44,7 @@ const STOPPING: Verification = { interrupted: false, problem: 'the proxy is stop
 const FAILING: Verification = { interrupted: false, problem: 'the last sync failed' };
 
 /**
- * Verifies and repairs the rules of one family when the verification policy says so. A change may interrupt it. One that
+ * Verifies and repairs the rules of one family when the verification policy requires it. A change may interrupt it. One that
  * fails is tried again after a growing delay.
  */
 export class Verifier {

@@ -104,7 +104,7 @@ export class TrafficCount {
     return snapshotOf(this.table, (key) => this.frontends.entry(key), { time: this.clock.now(), steady });
   }
 
-  /** The connections of all service ports as they are now, while they go on being counted: nothing is copied. */
+  /** The current connections of all service ports, while counting continues: nothing is copied. */
   ports(): ReadonlyMap<FamilyPortKey, PortTraffic> {
     this.read();
     this.tidy(this.clock.steady());

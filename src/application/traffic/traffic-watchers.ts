@@ -10,7 +10,7 @@ import { NamedError } from '../../domain/model/named-error.js';
 
 /** They share one count, but each has reports made for itself. */
 const MOST_WATCHERS = 8;
-/** How long counting goes on without a watcher, in milliseconds: so long, one who comes back finds it complete. */
+/** How long counting continues without a watcher, in milliseconds: a watcher that returns in time finds complete counts. */
 const LINGER = 5_000;
 /** How often to look whether the first walk through the kernel's table is over. */
 const CHECK_EVERY = 100;

@@ -41,7 +41,7 @@ const LONGEST_END = 1_000;
  *   that were removed while no proxy ran are known from the rules of the earlier process. Flows that only count while they are
  *   unreplied become suspect a moment after the change: an endpoint that went from the rules but lives still answers what
  *   is on its way to it.
- * - *scheduled*: at once, or after a pause as long as the last reconciliation.
+ * - *scheduled*: immediately, or after a pause as long as the last reconciliation.
  * - *running*, while syncs continue. Flows are judged by the rules that are in the kernel or being written at that moment.
  *   New suspects wait for the next run. A failed run keeps its suspects and is retried after a backoff, sooner when new
  *   suspects arrive.
@@ -107,7 +107,7 @@ export class ReconcileConntrack implements ForwardingListener {
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  /** Ends what is to be done at once, if that is soon: which frontends were removed, the next process does not know. Idempotent. */
+  /** Ends pending work if that is soon: the next process does not know the removed frontends. Idempotent. */
   async stop(): Promise<void> {
     const limit = this.clock.after(LONGEST_END, () => this.stopping.abort());
     await this.work;

@@ -16,7 +16,7 @@ import type { Clock, Timer } from '../ports/clock.js';
 import type { ForwardingListener, Programmed } from '../ports/forwarding-listener.js';
 import type { Logger } from '../ports/logger.js';
 import type { Metrics } from '../ports/metrics.js';
-import type { ConnectionHolder } from '../ports/node/endpoint-connections.js';
+import type { ConnectionTable } from '../ports/node/endpoint-connections.js';
 import {
   ConntrackUnavailableError,
   type Conntrack,
@@ -88,7 +88,7 @@ export class ResetDeadConnections implements ForwardingListener {
     private readonly metrics: Pick<Metrics, 'connectionsReset' | 'connectionsUnwatched'>,
     private readonly clock: Clock,
     private readonly logger: Logger,
-    private readonly holder?: ConnectionHolder,
+    private readonly connectionTable?: ConnectionTable,
   ) {}
 
   programmed({ changes, failed }: Programmed): void {
@@ -226,9 +226,9 @@ export class ResetDeadConnections implements ForwardingListener {
       const { of } = watched;
       const isSilent =
         look !== undefined && (watched.silence = silenceAfter(watched.silence, look)) === 'silent';
-      if (!look || (isSilent && !this.holder)) connections.delete(connection);
+      if (!look || (isSilent && !this.connectionTable)) connections.delete(connection);
       // It may serve again since this look began.
-      if (!isSilent || this.holder || this.gone.get(of.id) !== of) return false;
+      if (!isSilent || this.connectionTable || this.gone.get(of.id) !== of) return false;
       silent.set(of.entry.key, (silent.get(of.entry.key) ?? 0) + 1);
       return true;
     };
@@ -239,16 +239,16 @@ export class ResetDeadConnections implements ForwardingListener {
       this.stopping.signal,
     );
     this.report(deleted, silent);
-    if (this.holder) await this.resetTogether(this.holder);
+    if (this.connectionTable) await this.resetTogether(this.connectionTable);
     return problem;
   }
 
   /** Ends the connections of endpoints that appear dead as a whole. */
-  private async resetTogether(holder: ConnectionHolder): Promise<void> {
+  private async resetTogether(table: ConnectionTable): Promise<void> {
     const { family, connections, gone } = this;
     for (const [of, count] of silentAltogether(connections.values())) {
       if (of.hasOthers || gone.get(of.id) !== of) continue;
-      await holder.giveUp(family, of.endpoint, of.entry.frontends);
+      await table.giveUp(family, of.endpoint, of.entry.frontends);
       gone.delete(of.id);
       for (const [connection, watched] of connections) if (watched.of === of) connections.delete(connection);
       this.report(count, new Map([[of.entry.key, count]]));

@@ -1,7 +1,7 @@
 import { tooManyFrontends, readService } from '../../domain/decode/read-service.js';
 import { readServiceCidr } from '../../domain/decode/read-service-cidr.js';
 import { serviceKey, type ServiceKey } from '../../domain/model/service-port-name.js';
-import type { Service, UnservedKind } from '../../domain/model/service.js';
+import type { Service, NotProxiedKind } from '../../domain/model/service.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { ObjectReference } from '../ports/cluster-source.js';
 import type { HandlerParts, ObjectHandler } from './object-handler.js';
@@ -38,13 +38,13 @@ export class ServiceHandler implements ObjectHandler {
   }
 
   /** @param service why it needs no rules, where it does not */
-  onServiceAdd(key: ServiceKey, service: Service | UnservedKind): void {
+  onServiceAdd(key: ServiceKey, service: Service | NotProxiedKind): void {
     this.parts.logger.verbose?.(4)?.debug({ service: key }, 'Calling handler.OnServiceAdd');
     this.apply(key, service);
   }
 
   /** @param service why it needs no rules any more, where it does not */
-  onServiceUpdate(key: ServiceKey, service: Service | UnservedKind): void {
+  onServiceUpdate(key: ServiceKey, service: Service | NotProxiedKind): void {
     this.parts.logger.verbose?.(4)?.debug({ service: key }, 'Calling handler.OnServiceUpdate');
     this.apply(key, service);
   }
@@ -59,7 +59,7 @@ export class ServiceHandler implements ObjectHandler {
     this.parts.logger.verbose?.(3)?.debug({}, 'Calling handler.OnServiceSynced()');
   }
 
-  private apply(key: ServiceKey, service: Service | UnservedKind): void {
+  private apply(key: ServiceKey, service: Service | NotProxiedKind): void {
     const { state } = this.parts;
     this.note(
       key,

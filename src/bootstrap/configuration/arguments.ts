@@ -7,7 +7,7 @@ import {
   type CommandForm,
   type Request,
 } from '../../adapters/cli/subcommand.js';
-import { refuseOperands, UsageError } from '../../adapters/cli/usage-error.js';
+import { rejectOperands, UsageError } from '../../adapters/cli/usage-error.js';
 import { nearestName } from '../../domain/validation/nearest-name.js';
 import { EarlyExit } from './errors.js';
 import { proxyFlags } from './flags.js';
@@ -54,7 +54,7 @@ class CommandLineProgram {
   private readonly program: Command;
   /** The one whose commands are those of the program. */
   private readonly plugin: AnySubcommand | undefined;
-  /** What was asked for, as far as it is known. */
+  /** The requested command, as far as it is known. */
   private asked: Command;
 
   constructor(
@@ -184,7 +184,7 @@ class CommandLineProgram {
     const [name] = operands.filter((operand) => operand !== '');
     if (name !== undefined && /^[a-z-]+$/.test(name))
       throw new UsageError(unknownCommand(name, this.program));
-    refuseOperands(operands);
+    rejectOperands(operands);
   }
 
   /** How one calls this command. */

@@ -40,7 +40,7 @@ export interface CommandLine extends CommandFlags {
 
 /** The configuration in force. An edit of the file that is applied replaces it; to follow edits, read `current` each time. */
 export class LiveConfiguration {
-  /** Why the file as it is now is not in force; undefined when it is. */
+  /** Why the current file is not in force; undefined when it is. */
   problem: string | undefined;
 
   constructor(public current: CommandLine) {}
@@ -164,7 +164,7 @@ function withPortFlags(configuration: Configuration, options: CommandFlags): Con
   };
 }
 
-/** A flag overrides the file and is normalized; the file's value is kept as it is (docs/spec/configuration.md §1.3). */
+/** A flag overrides the file and is normalized; the file's value is kept unchanged (docs/spec/configuration.md §1.3). */
 function hostnameOverride(flags: ReadonlyMap<string, unknown>, configuration: Configuration): string {
   const asked = String(flags.get('hostname-override') ?? '');
   if (asked === '') return configuration.hostnameOverride;

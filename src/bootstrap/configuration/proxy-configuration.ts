@@ -20,7 +20,7 @@ export interface ModeSettings {
   readonly masqueradeBit: number;
   readonly masqueradeAll: boolean;
   readonly syncPeriod: number;
-  /** Undefined when not configured: a change is programmed at once. */
+  /** Undefined when not configured: a change is programmed immediately. */
   readonly minSyncPeriod: number | undefined;
 }
 
@@ -56,7 +56,7 @@ export function withMode<T extends Configuration>(configuration: T, mode: ProxyM
 
 /**
  * An edited configuration, with the defaults of the mode in force if that is the mode it asks for: an unset mode, or
- * `auto`, still means the mode that was chosen at the start. If it asks for another mode it is returned as it is.
+ * `auto`, still means the mode that was chosen at the start. If it requests another mode it is returned unchanged.
  */
 export function withModeAsBefore<T extends Configuration>(
   edited: T,

@@ -112,7 +112,7 @@ export const schema = {
     }),
     qps: field(float, 'kube-api-qps', { help: 'API requests per second.', default: 5 }),
     burst: field(int32, 'kube-api-burst', {
-      help: 'API requests allowed at once beyond the rate.',
+      help: 'API requests allowed in a burst above the rate.',
       default: 10,
     }),
   },

@@ -50,7 +50,7 @@ export const bool: ValueType<boolean> = {
   name: 'bool',
   zero: false,
   bare: true,
-  fromFile: (value) => (typeof value === 'boolean' ? value : refuse('true or false', value)),
+  fromFile: (value) => (typeof value === 'boolean' ? value : reject('true or false', value)),
   fromFlag: parseBool,
 };
 
@@ -73,7 +73,7 @@ export const float: ValueType<number> = {
   ...PLAIN,
   name: 'float32',
   zero: 0,
-  fromFile: (value) => (typeof value === 'number' ? value : refuse('a number', value)),
+  fromFile: (value) => (typeof value === 'number' ? value : reject('a number', value)),
   fromFlag: parseFloat32,
 };
 
@@ -104,7 +104,7 @@ export const flushDuration: ValueType<number> = {
   fromFile: (value) => (Number.isInteger(value) ? Number(value) / 1e6 : duration.fromFile(value)),
 };
 
-/** A Kubernetes quantity of bytes, kept as it is written. */
+/** A Kubernetes quantity of bytes, kept as written. */
 export const quantity: ValueType<string> = {
   ...PLAIN,
   name: 'quantity',
@@ -137,7 +137,7 @@ export const ip: ValueType<string> = {
   name: 'ip',
   fromFlag(value) {
     if (value === '') return undefined;
-    return parseAddress(value) ? value : refuse('an IP address', value);
+    return parseAddress(value) ? value : reject('an IP address', value);
   },
 };
 
@@ -149,7 +149,7 @@ export const ipPort: ValueType<string> = {
     if (value === '') return undefined;
     const { host, port } = splitHostPort(value) ?? { host: value, port: '0' };
     const isValid = parseAddress(host) && parsePort(port, 0) !== undefined;
-    return isValid ? value : refuse('an IP address or IP:port', value);
+    return isValid ? value : reject('an IP address or IP:port', value);
   },
 };
 
@@ -157,7 +157,7 @@ export const ipPort: ValueType<string> = {
 export const stringSlice: ValueType<readonly string[]> = {
   name: 'strings',
   zero: [],
-  fromFile: (value) => (Array.isArray(value) ? value.map(string) : refuse('a list of strings', value)),
+  fromFile: (value) => (Array.isArray(value) ? value.map(string) : reject('a list of strings', value)),
   fromFlag: (value, earlier = []) => [...earlier, ...(value === '' ? [] : parseCsv(value))],
   format: (values) => `[${formatCsv(values)}]`,
   // Kubernetes knows no difference between an empty list and none.
@@ -168,7 +168,7 @@ export const stringSlice: ValueType<readonly string[]> = {
 export const pathArray: ValueType<readonly string[]> = {
   ...stringSlice,
   name: 'path',
-  fromFlag: (value, earlier = []) => [...earlier, value === '' ? refuse('a path', value) : value],
+  fromFlag: (value, earlier = []) => [...earlier, value === '' ? reject('a path', value) : value],
 };
 
 /**
@@ -190,7 +190,7 @@ export const gateMap: ValueType<Readonly<Record<string, boolean>>> = {
   zero: {},
   fromFile(value) {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
-      return refuse('a map of booleans', value);
+      return reject('a map of booleans', value);
     return Object.fromEntries(Object.entries(value).map(([name, on]) => [name, bool.fromFile(on)]));
   },
   fromFlag(value, earlier = {}) {
@@ -220,7 +220,7 @@ export const vmodule: ValueType<readonly VerbosityPattern[]> = {
   name: 'pattern=N,...',
   zero: [],
   fromFile(value) {
-    if (!Array.isArray(value)) return refuse('a list of {filePattern, verbosity}', value);
+    if (!Array.isArray(value)) return reject('a list of {filePattern, verbosity}', value);
     return value.map((item: unknown) => {
       const { filePattern = '', verbosity = 0 } = (item ?? {}) as Partial<VerbosityPattern>;
       return { filePattern: string(filePattern), verbosity: uint32(verbosity) };
@@ -229,7 +229,7 @@ export const vmodule: ValueType<readonly VerbosityPattern[]> = {
   fromFlag: (value) =>
     partsOf(value).map((item) => {
       const [, filePattern, verbosity] = /^([^=]+)=(\d+)$/.exec(item) ?? [];
-      if (filePattern === undefined) return refuse('pattern=N', item);
+      if (filePattern === undefined) return reject('pattern=N', item);
       return { filePattern, verbosity: uint32(Number(verbosity)) };
     }),
   format: (items) => items.map((item) => `${item.filePattern}=${item.verbosity}`).join(','),
@@ -241,7 +241,7 @@ function parseCsv(text: string): readonly string[] {
   const fields: string[] = [];
   const next = /(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y;
   for (;;) {
-    const found = next.exec(text) ?? refuse('comma-separated values', text);
+    const found = next.exec(text) ?? reject('comma-separated values', text);
     const [, quoted, plain = '', end] = found;
     fields.push(quoted?.replaceAll('""', '"') ?? plain);
     if (end === '') return fields;
@@ -272,7 +272,7 @@ function integer(name: string, lowest: number, parse: (text: string) => number):
   const check = (value: number, given: unknown): number =>
     Number.isInteger(value) && value >= lowest && value <= highest
       ? value
-      : refuse(`an integer from ${lowest} to ${highest}`, given);
+      : reject(`an integer from ${lowest} to ${highest}`, given);
   return {
     ...PLAIN,
     name,
@@ -284,34 +284,34 @@ function integer(name: string, lowest: number, parse: (text: string) => number):
 
 function uint32(value: unknown): number {
   const isValid = typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 2 ** 32;
-  return isValid ? value : refuse(`an integer from 0 to ${2 ** 32 - 1}`, value);
+  return isValid ? value : reject(`an integer from 0 to ${2 ** 32 - 1}`, value);
 }
 
 /** A decimal number that a float32 can hold. */
 function parseFloat32(text: string): number {
   const number = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/.test(text) ? Number(text) : NaN;
-  return Math.abs(number) <= 3.4028234663852886e38 ? number : refuse('a number', text);
+  return Math.abs(number) <= 3.4028234663852886e38 ? number : reject('a number', text);
 }
 
 function parseBool(value: string): boolean {
   if (/^(1|t|T|true|TRUE|True)$/.test(value)) return true;
-  return /^(0|f|F|false|FALSE|False)$/.test(value) ? false : refuse('true or false', value);
+  return /^(0|f|F|false|FALSE|False)$/.test(value) ? false : reject('true or false', value);
 }
 
 /** YAML reads 1.37 without quotes as a number. */
 function parseVersion(value: unknown): KubernetesVersion {
   const text = typeof value === 'number' ? String(value) : value;
   const version = KUBERNETES_VERSIONS.find((one) => one === text);
-  return version ?? refuse(`one of ${KUBERNETES_VERSIONS.join(', ')}`, text);
+  return version ?? reject(`one of ${KUBERNETES_VERSIONS.join(', ')}`, text);
 }
 
 function parseQuantity(value: string): string {
   const syntax = /^[+-]?(\d+(\.\d*)?|\.\d+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
-  return syntax.test(value) ? value : refuse('a quantity such as 64Ki', value);
+  return syntax.test(value) ? value : reject('a quantity such as 64Ki', value);
 }
 
 function durationOf(text: string): number {
-  return parseDuration(text) ?? refuse('a duration such as 30s', text);
+  return parseDuration(text) ?? reject('a duration such as 30s', text);
 }
 
 /** What stands between commas. */
@@ -320,9 +320,9 @@ function partsOf(text: string): readonly string[] {
 }
 
 function string(value: unknown): string {
-  return typeof value === 'string' ? value : refuse('a string', value);
+  return typeof value === 'string' ? value : reject('a string', value);
 }
 
-function refuse(expected: string, found: unknown): never {
+function reject(expected: string, found: unknown): never {
   throw new ValueError(`expected ${expected}, found ${JSON.stringify(found)}`);
 }

@@ -75,7 +75,7 @@ export function removeFromIptables(
 }
 
 /**
- * Looks into both variants, since the rules may have been written by either, and goes on when one of them fails. Where the
+ * Looks into both variants, since the rules may have been written by either, and continues when one of them fails. Where the
  * kernel has no rules of a kind, its tool is not asked: that takes long, and makes empty tables.
  * @returns where it could not look, for people
  */

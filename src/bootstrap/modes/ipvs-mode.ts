@@ -58,7 +58,7 @@ export class IpvsMode implements Mode {
         iptables: { variant: opened.variant, ownedChains: IPVS_OWNED_CHAINS },
         variantMix: opened.variantMix,
         backend: this.backend(kernel, opened, drivers),
-        holder: {
+        connectionTable: {
           giveUp: async (family, endpoint, frontends) => drivers.get(family)?.giveUp(endpoint, frontends),
         },
         setUp: async () => {

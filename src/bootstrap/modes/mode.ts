@@ -10,7 +10,7 @@ import { errorMessage } from '../../application/error-message.js';
 import type { Backend } from '../../application/ports/backend.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
-import type { ConnectionHolder } from '../../application/ports/node/endpoint-connections.js';
+import type { ConnectionTable } from '../../application/ports/node/endpoint-connections.js';
 import type { LocalAddresses } from '../../application/ports/node/network.js';
 import type { ServicePortFlows } from '../../domain/conntrack/desired-flows.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
@@ -38,7 +38,7 @@ export interface OpenMode {
   /** Where the mode leads the flows of a service port, when it is not to its endpoints; undefined if that needs no care. */
   readonly flows?: (entry: ForwardingEntry) => ServicePortFlows | undefined;
   /** What holds connections beside the table of tracked ones. Missing where that alone does, or the proxy itself. */
-  readonly holder?: ConnectionHolder;
+  readonly connectionTable?: ConnectionTable;
   /** The sockets of the proxy, in userspace mode only. */
   readonly proxyPorts?: (family: IpFamily) => ProxyPorts;
   /** Its backends are those of an embedding program: only that knows their rules. */

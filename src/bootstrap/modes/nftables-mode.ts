@@ -19,7 +19,7 @@ export class NftablesMode implements Mode {
   constructor(private readonly logger: Logger) {}
 
   /**
-   * Why this machine has no nftables mode: its kernel is too old, cannot be reached, or refuses what the mode is made of.
+   * Why this machine has no nftables mode: its kernel is too old, cannot be reached, or rejects what the mode is made of.
    * Undefined when it has, or when this process is not permitted to ask.
    */
   async problem(): Promise<string | undefined> {

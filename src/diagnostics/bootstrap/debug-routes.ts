@@ -25,7 +25,7 @@ import { ReportStatus } from '../application/status/report-status.js';
 import { counted } from '../../application/words.js';
 import { timeText } from '../../domain/model/text.js';
 import type { CommandLine } from '../../bootstrap/configuration/command-line.js';
-import { EXTERNAL_IPS_END } from '../../domain/validation/doubts.js';
+import { EXTERNAL_IPS_END } from '../../domain/validation/warnings.js';
 import { fullVersion, PROGRAM_VERSION } from '../../bootstrap/version.js';
 
 /** Everything that the proxy reports beyond what kube-proxy does: the routes under `/debug/`, and the page. */

@@ -25,7 +25,7 @@ export interface SlotDemand {
 }
 
 /**
- * Decides which Services get tables of slots. Older Services come first, then those that are first by name; each gets its tables if
+ * Decides which Services get tables of slots. Older Services come first, then by name; each gets its tables if
  * there is space for all of them. So the decision depends on the present Services, not on the order of events.
  */
 export class SlotBudget {

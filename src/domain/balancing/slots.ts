@@ -152,7 +152,7 @@ export function maglevTable(names: readonly string[], weights: readonly number[]
   return slots;
 }
 
-/** Of the hash that tells how far an endpoint's next slot is; the other one has the usual seed. */
+/** Of the hash that determines the distance to an endpoint's next slot; the other one has the usual seed. */
 const SKIP_SEED = 0x9747b28c;
 
 /**

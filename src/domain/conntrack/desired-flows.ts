@@ -169,7 +169,7 @@ export class DesiredFlows {
     const judgeOwned = (owners: readonly ServicePortFlows[], address: string): StaleReason | undefined => {
       const served = serving(owners, replySource);
       if (served.some((owner) => isAllowed(owner, address))) return undefined;
-      return served.length > 0 ? 'policy changed' : this.judgeUnserved(flow, owners);
+      return served.length > 0 ? 'policy changed' : this.judgeUnmatched(flow, owners);
     };
     const owners = this.owners.get(port, destination);
     if (owners) return judgeOwned(owners, destination);
@@ -187,7 +187,7 @@ export class DesiredFlows {
     return usedNodePort ? 'frontend gone' : undefined;
   }
 
-  private judgeUnserved(flow: Flow, owners: readonly ServicePortFlows[]): StaleReason | undefined {
+  private judgeUnmatched(flow: Flow, owners: readonly ServicePortFlows[]): StaleReason | undefined {
     const isServed = owners.some(({ endpoints }) => endpoints.size > 0);
     // Where nothing serves, one without a reply stands in nobody's way.
     if (!isTranslated(flow)) return this.unreplied && !isServed ? undefined : 'never translated';

@@ -66,7 +66,7 @@ export interface ConnectionActivity {
  * has long got; and it finds out by itself, which is what keepalives are for.
  *
  * Of SCTP the kernel shows packets and their sizes, but not their contents. While the endpoint has been quiet for seconds, its client sends data,
- * heartbeats or the beginning of a new association, all of which a living kernel acknowledges at once. It may also send a mere
+ * heartbeats or the beginning of a new association, all of which a living kernel acknowledges immediately. It may also send a mere
  * acknowledgement, by which a slow reader offers room again; that one has a size of its own and calls for no answer.
  */
 export type Silence = 'answered' | 'quiet' | 'asked' | 'silent';
@@ -101,7 +101,7 @@ export function silentAltogether<Endpoint>(
 
 /** A tracked connection as the kernel shows it at one moment. May be a view that is only valid during a call. */
 export interface SeenFlow extends Flow {
-  /** Tells it from all others that exist at the same time. */
+  /** Identifies it among all that exist at the same time. */
   readonly id: number;
   /** Of its client's address and port (`flowHash`): decides whether it belongs to a sample. */
   readonly hash: number;

@@ -20,7 +20,7 @@ export function frontendAddress({
   return { address, port };
 }
 
-/** Tells frontends apart. */
+/** Identifies a frontend. */
 export function frontendText({ address, port }: FrontendAddress): string {
   return `${address} ${port}`;
 }

@@ -1,6 +1,6 @@
 /** Reads Services. */
 
-import type { Service, ServicePortSpec, ServiceType, UnservedKind } from '../model/service.js';
+import type { Service, ServicePortSpec, ServiceType, NotProxiedKind } from '../model/service.js';
 import { subset } from '../model/subset.js';
 import { parseAddress, unservableRange, type Address } from '../net/address.js';
 import { parseCidr, type Cidr } from '../net/cidr.js';
@@ -31,7 +31,7 @@ const DEFAULT_AFFINITY_SECONDS = 10800;
 const MAX_AFFINITY_SECONDS = 86400;
 
 /** Reads a `v1 Service` (docs/spec/model.md §2). External addresses that do not parse are ignored, as in kube-proxy. */
-export function readService(raw: unknown): Reading<Service, UnservedKind> {
+export function readService(raw: unknown): Reading<Service, NotProxiedKind> {
   const problems = new ProblemList();
   const notes = new ProblemList();
   return readObject(raw, 'Service', (object, metadata) => {
@@ -57,7 +57,7 @@ function readCreation({ creationTimestamp }: RawObject, notes: ProblemList): Pic
   return time === undefined ? {} : { createdAt: Math.floor(time / 1000) };
 }
 
-function reasonToIgnore(metadata: RawObject, spec: RawObject): UnservedKind | undefined {
+function reasonToIgnore(metadata: RawObject, spec: RawObject): NotProxiedKind | undefined {
   if (hasLabel(metadata, SERVICE_PROXY_NAME_LABEL)) return 'other-proxy';
   if (spec.type === 'ExternalName') return 'external-name';
   if (spec.clusterIP === 'None') return 'headless';

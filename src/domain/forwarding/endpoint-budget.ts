@@ -25,7 +25,7 @@ export interface EndpointDemand {
 
 /**
  * Limits the endpoints of Services that have very many, so that no objects that an API server accepts exhaust the memory. Older Services
- * come first, then those that are first by name. Each gets all that it may have while three quarters of the node's are enough. Of the last
+ * come first, then by name. Each gets all that it may have while three quarters of the node's are enough. Of the last
  * quarter each gets a part of what is left, the first ones `small`. So the decision depends on the present Services, not on the order of
  * events, and for a Service never on a younger one.
  */

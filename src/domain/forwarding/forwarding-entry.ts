@@ -33,7 +33,7 @@ export interface ForwardingEntry {
   readonly externalPolicyLocal: boolean;
   /** Seconds for which a client keeps its endpoint; 0 without session affinity. */
   readonly affinitySeconds: number;
-  /** The scheduler that the Service requests; only mode ipvs supports it. The name has a valid form, but may be unknown. */
+  /** The scheduler that the Service requests; only IPVS mode supports it. The name has a valid form, but may be unknown. */
   readonly scheduler?: string;
   /** How endpoints are chosen, where it is not at random with equal chances. */
   readonly balancing?: Balancing | undefined;

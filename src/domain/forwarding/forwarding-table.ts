@@ -31,7 +31,7 @@ export interface ServicePart {
 }
 
 /**
- * Some ports of a Service, as it is now, and entries that go. After all its portions its entries are those of its ports. None of them may have
+ * Some ports of a Service, in its current version, and entries that go. After all its portions its entries are those of its ports. None of them may have
  * a table of slots, as ports share these.
  */
 export interface PortPortion {
@@ -64,7 +64,7 @@ export class ForwardingTable {
   /** @param ejectedEndpoints as of each time that entries are computed */
   constructor(private readonly ejectedEndpoints = NONE_EJECTED) {}
 
-  /** Of all Services that are known, made at once. */
+  /** Of all known Services, computed in one step. */
   static of(state: ClusterState, context: ForwardingContext): ForwardingTable {
     const table = new ForwardingTable();
     table.update(state, [...state.serviceKeys()].sort(), context);

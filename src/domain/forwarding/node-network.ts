@@ -17,10 +17,10 @@ export interface NodeNetwork {
    * loopback. Only for modes that need to list them.
    */
   readonly nodeAddresses?: readonly string[];
-  /** Node ports are served on 127.0.0.0/8 too: mode iptables and IPv4 only. Missing means no. */
+  /** Node ports are served on 127.0.0.0/8 too: iptables mode and IPv4 only. Missing means no. */
   readonly localhostNodePorts?: boolean;
   /**
-   * Mode nftables: what becomes of node ports on 127.0.0.0/8 and ::1. `rejected`: the rules reject and count them. `relayed`: so
+   * nftables mode: the handling of node ports on 127.0.0.0/8 and ::1. `rejected`: the rules reject and count them. `relayed`: so
    * they do except for TCP, which the proxy itself listens for. Missing: the rules leave them alone
    * (docs/spec/changes-1.37.md §4).
    */
@@ -32,7 +32,7 @@ export interface NodeNetwork {
 const ALL_BUT_RELAYED = PROTOCOLS.filter((protocol) => protocol !== 'TCP');
 const NONE: readonly Protocol[] = [];
 
-/** The protocols whose packets to node ports on loopback addresses the rules reject: in mode nftables only. */
+/** The protocols whose packets to node ports on loopback addresses the rules reject: in nftables mode only. */
 export function rejectedProtocols({
   loopbackNodePorts,
 }: Pick<NodeNetwork, 'loopbackNodePorts'>): readonly Protocol[] {

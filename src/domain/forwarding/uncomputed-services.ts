@@ -12,7 +12,7 @@ const FRONTENDS_AT_ONCE = 250;
 
 /**
  * The same in iptables mode, where each portion starts the tool: a Service of 20,000 ports is programmed 26 s after it comes, with 250
- * frontends at once after 63 s (iptables-nft 1.8.9, 2 busy cores, 2026-11-28).
+ * frontends at the same time after 63 s (iptables-nft 1.8.9, 2 busy cores, 2026-11-28).
  */
 export const FRONTENDS_OF_IPTABLES_AT_ONCE = 1_000;
 

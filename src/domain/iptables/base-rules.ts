@@ -124,7 +124,7 @@ export function sharedChain(table: TableName, name: string, after: SharedChain['
   return { table, name, after };
 }
 
-/* The rules about packets that are to be masqueraded, the same in modes iptables and ipvs. `bit` is that of the mark. */
+/* The rules about packets that are to be masqueraded, the same in iptables and IPVS mode. `bit` is that of the mark. */
 
 /** Marks a packet. */
 export function markRule(bit: number): RuleText {

@@ -20,12 +20,12 @@ export type ServiceChainKind = (typeof SERVICE_CHAIN_KINDS)[number];
 
 const SERVICE_CHAIN = /^KUBE-(?:SVC|SVL|FW|EXT|SEP)-/;
 
-/** Whether a chain of table nat is one that service ports have, so that it is surplus when no service port has it. */
+/** Whether a chain of table nat is one that service ports have, so that it is unexpected when no service port has it. */
 export function isServiceChain(name: string): boolean {
   return SERVICE_CHAIN.test(name);
 }
 
-/** The names of a service port's chains. The hash tells service ports apart by name, port name and protocol. */
+/** The names of a service port's chains. The hash depends on name, port name and protocol. */
 export class ServiceChainNames {
   private readonly identity: string;
   private hash: string | undefined;

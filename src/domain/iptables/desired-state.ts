@@ -233,8 +233,8 @@ export function sharedHolds(chain: DesiredSharedChain, actual: readonly RuleText
 
 /** The same rules, each as often. */
 function sameRules(one: readonly RuleText[], other: readonly RuleText[]): boolean {
-  const { surplus, missing } = sequenceDifference(one, other, false);
-  return surplus.length + missing.length === 0;
+  const { unexpected, missing } = sequenceDifference(one, other, false);
+  return unexpected.length + missing.length === 0;
 }
 
 /** Whether the entries about the same packets stand in their order. All of them are there. */

@@ -158,7 +158,7 @@ export function claimId({ table, chain, frontend, rule }: SharedEntry): string {
   return flatText(table, ' ', chain, ' ', frontend ?? rule);
 }
 
-/** After a refusal two service ports may keep the same rule of the kernel about a frontend. It is there once, the first one's. */
+/** After a rejection two service ports may keep the same rule of the kernel about a frontend. It is there once, the first one's. */
 export function withoutSharedRules(entries: readonly OwnedEntry[]): readonly OwnedEntry[] {
   // As nearly always, and with each change.
   if (entries.every(({ owner }) => owner === entries[0]!.owner)) return entries;
@@ -181,7 +181,7 @@ export interface BaseRulesChange {
   }[];
 }
 
-/** Chains that only the former base rules have stay as they are: other programs may use them (docs/spec/iptables.md §5.4). */
+/** Chains that only the previous base rules have stay unchanged: other programs may use them (docs/spec/iptables.md §5.4). */
 export function baseRulesChange(before: BaseRules, after: BaseRules): BaseRulesChange {
   return {
     chains: after.chains.filter(

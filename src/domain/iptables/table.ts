@@ -14,7 +14,7 @@ export interface Chain {
   readonly rules: readonly RuleText[];
   /** How many rules there are, where counting costs less than making them. */
   readonly size?: number;
-  /** Tells it apart from others of its service port, where that costs less than making the name. All of one have it, or none. */
+  /** Identifies it among those of its service port, where that costs less than making the name. All of one have it, or none. */
   readonly id?: string;
   /** What the rules are made of, where there is an id: they are those of another state of the service port exactly when this is. */
   readonly origin?: string;

@@ -47,7 +47,7 @@ export class IpvsAdoptedRules implements AdoptedRules<IpvsServicePortRules> {
   /** @param desired knows who claims a part by now, and who holds it */
   constructor(
     present: PresentState,
-    private readonly desired: Pick<IpvsDesiredState, 'holder' | 'rules'>,
+    private readonly desired: Pick<IpvsDesiredState, 'ownerOf' | 'rules'>,
   ) {
     for (const address of present.addresses) this.binding.set(address, []);
     for (const served of present.servers) {
@@ -81,7 +81,7 @@ export class IpvsAdoptedRules implements AdoptedRules<IpvsServicePortRules> {
 
   private isClaimedByOthersOnly(key: string, owner: ServicePortKey): boolean {
     const isOwn = () => this.desired.rules(owner)?.some((part) => part.key === key);
-    return (this.desired.holder(key) ?? owner) !== owner && !isOwn();
+    return (this.desired.ownerOf(key) ?? owner) !== owner && !isOwn();
   }
 
   private put(part: Collected): Collected {

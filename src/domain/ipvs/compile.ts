@@ -44,7 +44,7 @@ class ServicePortCompiler {
       flags: usual === 'mh' ? HASH_SOURCE_PORT : 0,
     };
     const { weightless, ejected } = entry.endpoints;
-    // A real server of weight 0 has its part of the table of sh, which refuses its clients without the flag.
+    // A real server of weight 0 has its part of the table of sh, which rejects its clients without the flag.
     const needsFallback = scheduler === 'sh' && (weightless ?? ejected) !== undefined;
     this.scheduler = { scheduler, flags: needsFallback ? flags | FALLBACK : flags };
   }

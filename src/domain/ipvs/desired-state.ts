@@ -6,7 +6,7 @@ import type { IptablesServicePortRules } from '../iptables/table.js';
 import type { ServicePortKey } from '../model/service-port-name.js';
 import type { IpFamily } from '../net/ip-family.js';
 import type { DesiredState } from '../reconcile/desired-state.js';
-import { HeldParts, type HeldPart } from '../reconcile/held-parts.js';
+import { OwnedParts, type OwnedPart } from '../reconcile/owned-parts.js';
 import { ipvsBaseRules } from './base-rules.js';
 import type { IpSet } from './ip-set.js';
 import type { IpvsPart, IpvsServicePortRules, ServedAddress, SetMember } from './service-port-rules.js';
@@ -26,8 +26,8 @@ const NOBODY: readonly ServicePortKey[] = [];
  */
 export class IpvsDesiredState implements DesiredState<IpvsServicePortRules, IpvsChange> {
   /** A part that comes again is compared with the kernel again, which may have refused some of it. */
-  private readonly parts = new HeldParts<IpvsPart>(() => false);
-  /** Addresses and members, with the parts that refer to them and the holders of these. */
+  private readonly parts = new OwnedParts<IpvsPart>(() => false);
+  /** Addresses and members, with the parts that refer to them and the owners of these. */
   private readonly shared = new Map<string, Map<string, ServicePortKey>>();
   /** How many members each set has. */
   private readonly sizes = new Map<ServiceSet, number>();
@@ -46,8 +46,8 @@ export class IpvsDesiredState implements DesiredState<IpvsServicePortRules, Ipvs
   }
 
   /** The service port that has the part. */
-  holder(key: string): ServicePortKey | undefined {
-    return this.parts.holder(key);
+  ownerOf(key: string): ServicePortKey | undefined {
+    return this.parts.ownerOf(key);
   }
 
   newChange(): IpvsChange {
@@ -60,7 +60,7 @@ export class IpvsDesiredState implements DesiredState<IpvsServicePortRules, Ipvs
 
   server(key: VirtualServerKey): OwnedServer | undefined {
     const served = this.parts.heldPart(key)?.served;
-    return served && { ...served, owner: this.holder(key)! };
+    return served && { ...served, owner: this.ownerOf(key)! };
   }
 
   *serverKeys(): Generator<VirtualServerKey> {
@@ -102,12 +102,12 @@ export class IpvsDesiredState implements DesiredState<IpvsServicePortRules, Ipvs
   iptablesRules(owner: ServicePortKey): IptablesServicePortRules | undefined {
     const parts = this.rules(owner) ?? [];
     const entries = parts.flatMap(({ key, rules }) =>
-      rules.length > 0 && this.holder(key) === owner ? rules : [],
+      rules.length > 0 && this.ownerOf(key) === owner ? rules : [],
     );
     return entries.length > 0 ? { chains: [], entries } : undefined;
   }
 
-  private hold({ owner, part }: HeldPart<IpvsPart>): void {
+  private hold({ owner, part }: OwnedPart<IpvsPart>): void {
     for (const what of sharedBy(part)) {
       const references = this.shared.get(what);
       if (references) references.set(part.key, owner);
@@ -118,7 +118,7 @@ export class IpvsDesiredState implements DesiredState<IpvsServicePortRules, Ipvs
     }
   }
 
-  private drop({ part }: HeldPart<IpvsPart>): void {
+  private drop({ part }: OwnedPart<IpvsPart>): void {
     for (const what of sharedBy(part)) {
       const references = this.shared.get(what);
       if (!references?.delete(part.key) || references.size > 0) continue;
@@ -150,7 +150,7 @@ export class IpvsChange {
   /** Service ports that are replaced, whatever they get or had. */
   readonly servicePorts = new Set<ServicePortKey>();
   /** What service ports have from now on, or had until now. */
-  readonly parts = new Set<HeldPart<IpvsPart>>();
+  readonly parts = new Set<OwnedPart<IpvsPart>>();
   readonly servers = new Set<VirtualServerKey>();
   readonly addresses = new Set<string>();
   readonly members = new Set<SetMember>();
@@ -160,7 +160,7 @@ export class IpvsChange {
   readonly owners = new Map<string, ServicePortKey>();
 
   /** A part that a service port has from now on, or had until now. */
-  add(held: HeldPart<IpvsPart>): void {
+  add(held: OwnedPart<IpvsPart>): void {
     this.parts.add(held);
     const { owner, part } = held;
     const { key, served, bound, members, rules } = part;

@@ -1,7 +1,7 @@
 import type { SharedEntry } from '../iptables/table.js';
 import type { Endpoint } from '../model/endpoint.js';
 import type { Protocol } from '../model/service-port-name.js';
-import type { Part } from '../reconcile/held-parts.js';
+import type { Part } from '../reconcile/owned-parts.js';
 import type { ServiceSet } from './service-sets.js';
 import { virtualServerKey, type VirtualServer, type VirtualServerKey } from './virtual-server.js';
 

@@ -45,14 +45,14 @@ export interface CountedRealServer extends RealServer {
 /** What identifies a virtual server in the kernel. */
 export type VirtualServerId = Pick<VirtualServer, 'address' | 'protocol' | 'port'>;
 
-/** `ip:port/PROTO`: tells virtual servers apart. */
+/** `ip:port/PROTO`: identifies a virtual server. */
 export type VirtualServerKey = string;
 
 export function virtualServerKey({ address, port, protocol }: VirtualServerId): VirtualServerKey {
   return `${hostPort(address, port)}/${protocol}`;
 }
 
-/** `ip:port`: tells the real servers of a virtual server apart. */
+/** `ip:port`: identifies a real server of a virtual server. */
 export type RealServerKey = string;
 
 export function realServerKey({ address, port }: Pick<RealServer, 'address' | 'port'>): RealServerKey {

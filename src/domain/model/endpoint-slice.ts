@@ -13,7 +13,7 @@ export interface EndpointSlice {
   readonly ports: readonly SlicePort[];
   /** How many endpoints it lists without any port; missing if there are none, or there is a port. */
   readonly portless?: number;
-  /** When the cause of this slice happened, milliseconds since the epoch, if the cluster says so. */
+  /** When the cause of this slice happened, milliseconds since the epoch, if the cluster has it. */
   readonly triggerTime?: number;
 }
 

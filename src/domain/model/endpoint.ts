@@ -34,7 +34,7 @@ export interface PortIdentity {
 
 /**
  * The endpoints, with those of an earlier list in place of equal ones, or the earlier list itself if all are equal. Both are
- * sorted. A change concerns few endpoints: what stays needs no memory of its own, and is found equal at once.
+ * sorted. A change concerns few endpoints: what stays needs no memory of its own, and is found equal immediately.
  */
 export function sharedWith(before: readonly Endpoint[], endpoints: readonly Endpoint[]): readonly Endpoint[] {
   let equal = 0;

@@ -52,7 +52,7 @@ export interface ServicePortSpec {
  * Why no node's rules contain a valid Service: its name resolves to its pods, or to another name; another proxy has it; or it
  * has no address yet.
  */
-export type UnservedKind = 'headless' | 'external-name' | 'other-proxy' | 'no-cluster-ip';
+export type NotProxiedKind = 'headless' | 'external-name' | 'other-proxy' | 'no-cluster-ip';
 
 /** After every time. */
 const UNKNOWN_TIME = Number.MAX_SAFE_INTEGER;

@@ -12,7 +12,7 @@ export function parsePort(text: string, lowest = 1): number | undefined {
   return port >= lowest && port <= 65535 ? port : undefined;
 }
 
-/** A bare IP gets the port, with brackets around IPv6; everything else stays as it is. */
+/** A bare IP gets the port, with brackets around IPv6; everything else stays unchanged. */
 export function withPort(address: string, port: number): string {
   return parseAddress(address) ? hostPort(address, port) : address;
 }

@@ -127,8 +127,8 @@ export function hasLongList({ endpoints: { cluster, local } }: ForwardingEntry):
 }
 
 /**
- * An order of the list in which the endpoints that were in the former one have the positions that they had. Others fill the positions
- * that are left; if none are, as the list is shorter now, the last endpoints of the former order do.
+ * An order of the list in which the endpoints of the previous list keep their positions. Others fill the positions
+ * that are left; if none are, as the list is shorter now, the last endpoints of the previous order do.
  */
 function orderAfter(former: NumberedList, list: readonly Endpoint[]): readonly Endpoint[] {
   const renewed = new Map<Endpoint, Endpoint | undefined>();

@@ -51,13 +51,13 @@ export class Claims {
 
   /**
    * A claim that is there already gets the rank that it has now.
-   * @param givesWay whether the claim of unexplained rules ends here
+   * @param endsUnexplained whether the claim of unexplained rules ends here
    */
-  claim(id: string, owner: ServicePortKey, givesWay = true, rankOf = EQUAL_RANKS): ClaimChange {
+  claim(id: string, owner: ServicePortKey, endsUnexplained = true, rankOf = EQUAL_RANKS): ClaimChange {
     const present = this.claimantsOf.get(id);
     const before = firstOf(present);
     if (isUnexplained(owner)) this.unexplained.add(id);
-    else if (givesWay && this.unexplained.delete(id)) this.endUnexplained(id);
+    else if (endsUnexplained && this.unexplained.delete(id)) this.endUnexplained(id);
     const claimants = present === undefined ? undefined : this.claimantsOf.get(id);
     if (claimants === undefined) this.claimantsOf.set(id, owner);
     else if (typeof claimants === 'object') claimants.add(owner, rankOf(owner));

@@ -4,7 +4,7 @@ import { getOrMake } from '../model/maps.js';
 import { displayName, type Protocol, type ServicePortKey } from '../model/service-port-name.js';
 import { isUnexplained, labelOf } from './claims.js';
 
-/** One line that the kernel has otherwise than desired, in the words of the mode's tool. */
+/** One line in which the kernel differs from the desired state, in the syntax of the mode's tool. */
 export interface RuleDifference {
   /** `-`: the kernel has it, and should not. `+`: it should have it. */
   readonly sign: '-' | '+';
@@ -31,7 +31,7 @@ function servicePortOf(owner: ServicePortKey): string {
 /** What separates two lists in which the order counts. Both in their own order. */
 interface SequenceDifference {
   /** Indices of what must go, or move, in the actual list. */
-  readonly surplus: readonly number[];
+  readonly unexpected: readonly number[];
   /** Indices of what must come in the desired list. */
   readonly missing: readonly number[];
 }
@@ -53,12 +53,12 @@ export function sequenceDifference(
   const found = placeOf.filter((place) => place !== undefined);
   const kept = new Set<number | undefined>(ordered ? longestRise(found) : found);
   return {
-    surplus: indicesWhere(actual.length, (index) => !kept.has(placeOf[index])),
+    unexpected: indicesWhere(actual.length, (index) => !kept.has(placeOf[index])),
     missing: indicesWhere(desired.length, (index) => !kept.has(index)),
   };
 }
 
-/** The longest rising subsequence of different numbers, by patience sorting. */
+/** The longest rising subsequence of different numbers, by binary search over the ends of shorter ones. */
 function longestRise(numbers: readonly number[]): readonly number[] {
   const tops: number[] = [];
   const before = new Map<number, number | undefined>();

@@ -13,7 +13,7 @@ import { sortedOnce, type Endpoint, type PortIdentity } from '../model/endpoint.
 import { grouped } from '../model/maps.js';
 import type { Node } from '../model/node.js';
 import { serviceKey, type ServiceKey } from '../model/service-port-name.js';
-import type { Service, UnservedKind } from '../model/service.js';
+import type { Service, NotProxiedKind } from '../model/service.js';
 import { subset } from '../model/subset.js';
 import { IP_FAMILIES, type IpFamily } from '../net/ip-family.js';
 
@@ -28,7 +28,7 @@ export class ClusterState {
   /** The Service that a slice belongs to, by `namespace/slice`, because its label may change; undefined for one that names none. */
   private readonly owners = new Map<string, ServiceKey | undefined>();
   /** Valid Services that no rules are for: why, and nothing else. */
-  private readonly unserved = new Map<ServiceKey, UnservedKind>();
+  private readonly notProxied = new Map<ServiceKey, NotProxiedKind>();
   private readonly serviceCidrs = new Map<string, ServiceCidr>();
   private currentNode: Node | undefined;
 
@@ -46,7 +46,7 @@ export class ClusterState {
 
   /** Whether the Service is known, served or not. */
   hasService(key: ServiceKey): boolean {
-    return this.services.has(key) || this.unserved.has(key);
+    return this.services.has(key) || this.notProxied.has(key);
   }
 
   /** How many Services have external IPs. Costs a walk through all of them. */
@@ -55,13 +55,13 @@ export class ClusterState {
   }
 
   /** Why a known Service is not served; undefined if it is, or is not known. */
-  unservedKind(key: ServiceKey): UnservedKind | undefined {
-    return this.unserved.get(key);
+  notProxiedKind(key: ServiceKey): NotProxiedKind | undefined {
+    return this.notProxied.get(key);
   }
 
   /** Known Services that are not served. */
-  unservedKeys(): Iterable<ServiceKey> {
-    return this.unserved.keys();
+  notProxiedKeys(): Iterable<ServiceKey> {
+    return this.notProxied.keys();
   }
 
   /**
@@ -127,7 +127,7 @@ export class ClusterState {
     const previous = this.services.get(key);
     if (isEqual(previous, service)) return [];
     this.services.set(key, service);
-    this.unserved.delete(key);
+    this.notProxied.delete(key);
     return familiesOf(service, previous);
   }
 
@@ -135,14 +135,14 @@ export class ClusterState {
   removeService(key: ServiceKey): readonly IpFamily[] {
     const previous = this.services.get(key);
     this.services.delete(key);
-    this.unserved.delete(key);
+    this.notProxied.delete(key);
     return familiesOf(previous);
   }
 
   /** The Service exists, but is not served. Returns the families that it concerned. */
-  leaveService(key: ServiceKey, why: UnservedKind): readonly IpFamily[] {
+  leaveService(key: ServiceKey, why: NotProxiedKind): readonly IpFamily[] {
     const families = this.removeService(key);
-    this.unserved.set(key, why);
+    this.notProxied.set(key, why);
     return families;
   }
 

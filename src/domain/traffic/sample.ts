@@ -4,7 +4,7 @@ import { flag, number, optional, type Checked } from '../shape.js';
 export const ADDRESS_FACTOR = 0x85ebca6b;
 export const PORT_FACTOR = 0x9e3779b1;
 
-/** Connections that are known at once, at most: some 10 MiB. */
+/** The most connections that are known at the same time: about 10 MiB. */
 const MOST_FLOWS = 65_536;
 /** Events that are read in a second: some hundredths of a processor core. */
 const MOST_EVENTS = 5_000;
@@ -40,7 +40,7 @@ export function shiftFor({ tracked, eventsPerSecond }: TrafficLoad): number {
   return Math.min(LARGEST_SHIFT, Math.ceil(Math.log2(times)));
 }
 
-/** The sample to go on with: a smaller one at once, a larger one only when there is slack. */
+/** The next sample: a smaller one immediately, a larger one only when there is slack. */
 export function nextShift(current: number, load: TrafficLoad): number {
   const withSlack = shiftFor({
     tracked: load.tracked * SLACK,
@@ -64,7 +64,7 @@ export const countingFacts = {
   tracked: number,
   /** The kernel counts bytes (nf_conntrack_acct). */
   countsBytes: flag,
-  /** The kernel tracks connections of Services: in mode ipvs only while net.ipv4.vs.conntrack is 1. */
+  /** The kernel tracks connections of Services: in IPVS mode only while net.ipv4.vs.conntrack is 1. */
   tracksServices: flag,
   /** Packets of pods to a dead endpoint on their own bridge leave no trace in the kernel's table. Missing: they do. */
   hidesDeadOnBridges: optional(flag),

@@ -46,7 +46,7 @@ export function claimOf(
   return address === undefined || isLocal(address) ? { address, port } : undefined;
 }
 
-/** Tells the claims of one protocol apart. */
+/** Distinguishes the claims of one protocol. */
 export function claimText({ address, port }: PortClaim): string {
   return hostPort(address ?? '', port);
 }

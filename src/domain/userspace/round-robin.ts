@@ -62,7 +62,7 @@ export class RoundRobin {
   /**
    * The endpoint for a client's next connection.
    * @param client its address
-   * @param afresh the one that it has, if any, did not answer: go on to the next
+   * @param afresh the one that it has, if any, did not answer: continue with the next
    * @throws NoEndpointError
    */
   next(client: string, now: number, afresh = false): EndpointAddress {

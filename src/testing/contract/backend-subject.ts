@@ -33,13 +33,13 @@ export interface BackendSubject<Place> {
   /** Changes or removes something that the backend has programmed, behind its back. */
   damage?(place: Place): Promise<void> | void;
 
-  /** From now on the place refuses everything of this service port; undefined: it accepts everything again. */
-  refuse?(place: Place, key: ServicePortKey | undefined): Promise<void> | void;
+  /** From now on the place rejects everything of this service port; undefined: it accepts everything again. */
+  reject?(place: Place, key: ServicePortKey | undefined): Promise<void> | void;
 
   /** True if it writes in small steps: of a refused service port the rest is there. */
   readonly writesInParts?: boolean;
 
-  /** How often the place was asked to write so far, accepted or not. Adds the case that a refusal costs few writes. */
+  /** How often the place was asked to write so far, accepted or not. Adds the case that a rejection costs few writes. */
   writes?(place: Place): number;
 
   /** From now on every access to the place fails; undefined: it works again. */

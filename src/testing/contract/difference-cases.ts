@@ -8,7 +8,7 @@ import { changed, gone, succeeds, type CaseBodies } from './stage.js';
 export function differenceCases<Place>(subject: BackendSubject<Place>): CaseBodies<Place> {
   const { family } = subject;
   return {
-    'tells no difference after a start and after changes': async (stage) => {
+    'reports no difference after a start and after changes': async (stage) => {
       const backend = await stage.started();
       await differsNot(backend, 'after the start');
       succeeds(await backend.apply(changed(variant(family, 'plain', { endpoints: 1 })), stage.node));
@@ -17,7 +17,7 @@ export function differenceCases<Place>(subject: BackendSubject<Place>): CaseBodi
       await differsNot(backend, 'after a removal');
     },
 
-    'tells before a start what it would change, and changes nothing': async (stage) => {
+    'reports the changes before a start, and changes nothing': async (stage) => {
       const planned = async (options = {}): Promise<readonly string[] | undefined> =>
         signs(await (await stage.open()).plannedDifferences?.(stage.all, stage.node, options));
       const empty = await stage.snapshot();
@@ -30,7 +30,7 @@ export function differenceCases<Place>(subject: BackendSubject<Place>): CaseBodi
     },
 
     ...(subject.damage && {
-      'tells what another program changed, and leaves it': async (stage) => {
+      'reports the changes of another program, and leaves them': async (stage) => {
         const backend = await stage.started();
         await subject.damage!(stage.place);
         const damaged = await stage.snapshot();

@@ -8,27 +8,27 @@ import { changed, failsAtMost, gone, succeeds, type CaseBodies } from './stage.j
 /** Some write a change in a few steps: what leads to it, itself, what is not needed any more. */
 const MOST_WRITES_A_CHANGE = 4;
 
-/** What is promised when something cannot be programmed: for subjects that can refuse a service port, or break down. */
+/** The guarantees when something cannot be programmed: for subjects that can reject a service port, or break down. */
 export function failureCases<Place>(subject: BackendSubject<Place>): CaseBodies<Place> {
-  return { ...refusalCases(subject), ...breakDownCases(subject) };
+  return { ...rejectionCases(subject), ...breakDownCases(subject) };
 }
 
-function refusalCases<Place>(subject: BackendSubject<Place>): CaseBodies<Place> {
-  if (!subject.refuse) return {};
+function rejectionCases<Place>(subject: BackendSubject<Place>): CaseBodies<Place> {
+  if (!subject.reject) return {};
   const { family } = subject;
   const all = everyKind(family);
   const bad = variant(family, 'plain', { number: 51, endpoints: 7 });
   const good = variant(family, 'sticky', { endpoints: 7 });
   const others = all.filter(({ key }) => key !== bad.key);
-  const refuse = (place: Place, key: string | undefined) => subject.refuse!(place, key);
+  const reject = (place: Place, key: string | undefined) => subject.reject!(place, key);
   const cases: CaseBodies<Place> = {
     'reports a removal that is refused, and removes what is left when it is asked again': async (stage) => {
       const backend = await stage.started([bad, ...others]);
-      await refuse(stage.place, bad.key);
+      await reject(stage.place, bad.key);
       const { failed } = await backend.apply(gone(bad), stage.node);
       failsAtMost({ failed }, bad.key);
       if (failed.length > 0) await stage.holds([bad, ...others], 'while its removal is refused');
-      await refuse(stage.place, undefined);
+      await reject(stage.place, undefined);
       succeeds(await backend.apply(gone(bad), stage.node));
       await backend.verify('full');
       await stage.holds(others, 'after its removal was accepted');
@@ -39,10 +39,10 @@ function refusalCases<Place>(subject: BackendSubject<Place>): CaseBodies<Place> 
     ) => {
       if (!subject.damage) return;
       const backend = await stage.started([bad, ...others]);
-      await refuse(stage.place, bad.key);
+      await reject(stage.place, bad.key);
       await subject.damage(stage.place);
       failsAtMost(await backend.verify('full'), bad.key);
-      await refuse(stage.place, undefined);
+      await reject(stage.place, undefined);
       succeeds(await backend.apply(changed(bad), stage.node));
       await backend.verify('full');
       await stage.holds([bad, ...others], 'after it was accepted');
@@ -57,13 +57,13 @@ function refusalCases<Place>(subject: BackendSubject<Place>): CaseBodies<Place> 
       const wanted = [bad, ...many].map((entry, index) =>
         entry === bad ? variant(family, 'plain', { number: 51, endpoints: 5 }) : moved(many[index - 1]!),
       );
-      await refuse(stage.place, bad.key);
+      await reject(stage.place, bad.key);
       const before = subject.writes(stage.place);
       failsAtMost(await backend.apply(changed(...wanted), stage.node), bad.key);
       const most = MOST_WRITES_A_CHANGE * (3 + 2 * Math.ceil(Math.log2(wanted.length)));
       const writes = subject.writes(stage.place) - before;
       assert.ok(writes <= most, `${writes} writes, not more than ${most}`);
-      await refuse(stage.place, undefined);
+      await reject(stage.place, undefined);
       succeeds(await backend.apply(changed(wanted[0]!), stage.node));
       await backend.verify('full');
       await stage.holds(wanted, 'after it was accepted');
@@ -82,14 +82,14 @@ function refusalCases<Place>(subject: BackendSubject<Place>): CaseBodies<Place> 
       stage,
     ) => {
       const backend = await stage.started(all);
-      await refuse(stage.place, bad.key);
+      await reject(stage.place, bad.key);
       const { failed } = await backend.apply(changed(bad, good), stage.node);
       assert.deepEqual(
         failed.map(({ key }) => key),
         [bad.key],
       );
       assert.match(failed[0]!.reason, /\S/);
-      await refuse(stage.place, undefined);
+      await reject(stage.place, undefined);
       await stage.holds(
         all.map((entry) => (entry.key === good.key ? good : entry)),
         'while one is refused',
@@ -102,14 +102,14 @@ function refusalCases<Place>(subject: BackendSubject<Place>): CaseBodies<Place> 
     },
 
     'starts without a refused service port': async (stage) => {
-      await refuse(stage.place, bad.key);
+      await reject(stage.place, bad.key);
       const backend = await stage.open();
       const { failed } = await backend.start(all, stage.node);
       assert.deepEqual(
         failed.map(({ key }) => key),
         [bad.key],
       );
-      await refuse(stage.place, undefined);
+      await reject(stage.place, undefined);
       await stage.holds(others, 'while one is refused');
       succeeds(await backend.apply(changed(bad), stage.node));
       await stage.holds([bad, ...others], 'after it was accepted');

@@ -10,7 +10,7 @@ const KINDS: readonly ResourceKind[] = ['Service', 'EndpointSlice', 'Endpoints',
 
 /**
  * A source driven by a test or an embedder: objects given before the start are delivered at the start, in order; later
- * ones at once; nothing after the stop.
+ * ones immediately; nothing after the stop.
  */
 export class ScriptedSource implements ClusterSource {
   private readonly script: ((sink: ObjectSink) => void)[] = [];

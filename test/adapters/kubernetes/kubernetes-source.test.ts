@@ -231,7 +231,7 @@ describe.each(RELEASES)('%s', (version) => {
       served.api.endWatches();
       await until(() => served.setup.logger.matching('warn', 'failed').length === served.kinds);
       expect(served.setup.logger.matching('warn', 'failed')[0]!.facts.error).toMatch(
-        /ended the watch at once/,
+        /ended the watch immediately/,
       );
     });
   });

@@ -485,7 +485,7 @@ describe('verify and clean-up', () => {
       '*nat\n:MINE - [0:0]\n-A MINE -j KUBE-NODEPORT-HOST\n-A PREROUTING -j MINE\nCOMMIT\n',
     );
     await expect(backend.cleanup()).rejects.toThrow(
-      'cannot remove all chains of mode userspace from iptables for IPv4',
+      'cannot remove all chains of userspace mode from iptables for IPv4',
     );
     expect(nat('PORTALS-HOST')).toBeUndefined();
     expect(iptables.chain('IPv4', 'filter', 'KUBE-NODEPORT-NON-LOCAL')).toBeUndefined();

@@ -17,7 +17,7 @@ import {
   type ServicePortName,
 } from '../../../src/domain/model/service-port-name.js';
 import type { AdoptedRules, DesiredState } from '../../../src/domain/reconcile/desired-state.js';
-import { HeldParts, type Part } from '../../../src/domain/reconcile/held-parts.js';
+import { OwnedParts, type Part } from '../../../src/domain/reconcile/owned-parts.js';
 
 /** What the kernel of this driver holds under a key: `label: value`. */
 interface Line extends Part {
@@ -123,7 +123,7 @@ export class MemoryDriver implements Driver<Lines, Change> {
       labels: () => new Set([...actual.values()].map(labelOf)),
       rules([label]: readonly string[], owner: ServicePortKey) {
         const own = [...actual].filter(
-          ([key, value]) => labelOf(value) === label && (lines.holder(key) ?? owner) === owner,
+          ([key, value]) => labelOf(value) === label && (lines.ownerOf(key) ?? owner) === owner,
         );
         return own.length > 0 ? own.map(([key, value]) => ({ key, frontend: key, value })) : undefined;
       },
@@ -201,7 +201,7 @@ export class MemoryDriver implements Driver<Lines, Change> {
 }
 
 class DesiredLines implements DesiredState<Lines, Change> {
-  readonly lines = new HeldParts<Line>((one, other) => one.value === other.value);
+  readonly lines = new OwnedParts<Line>((one, other) => one.value === other.value);
 
   rules(owner: ServicePortKey): Lines | undefined {
     return this.lines.of(owner);
@@ -219,7 +219,7 @@ class DesiredLines implements DesiredState<Lines, Change> {
   }
 
   lost(frontends: readonly FrontendAddress[]): readonly FrontendAddress[] {
-    return frontends.filter(({ address, port }) => this.lines.holder(`${address}:${port}`) === undefined);
+    return frontends.filter(({ address, port }) => this.lines.ownerOf(`${address}:${port}`) === undefined);
   }
 }
 

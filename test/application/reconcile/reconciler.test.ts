@@ -52,7 +52,7 @@ describe.each([
     damage: (place) => place.tamper((lines) => lines.clear()),
     writesInParts: writes === 'by line',
     writes: ({ commits }) => commits,
-    refuse(place, key) {
+    reject(place, key) {
       const [, name] = key?.split('/') ?? [];
       place.refuse = name === undefined ? () => undefined : refusing([name], refusal);
     },

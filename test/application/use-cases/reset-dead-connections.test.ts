@@ -1,4 +1,4 @@
-import type { ConnectionHolder } from '../../../src/application/ports/node/endpoint-connections.js';
+import type { ConnectionTable } from '../../../src/application/ports/node/endpoint-connections.js';
 import {
   ConntrackUnavailableError,
   type WatchedProtocol,
@@ -31,11 +31,19 @@ class World {
   readonly resets: ResetDeadConnections;
 
   constructor(
-    holder?: ConnectionHolder,
+    connectionTable?: ConnectionTable,
     private readonly watched: WatchedProtocol = 'TCP',
   ) {
     const { conntrack, metrics, clock, logger } = this;
-    this.resets = new ResetDeadConnections('IPv4', watched, conntrack, metrics, clock, logger, holder);
+    this.resets = new ResetDeadConnections(
+      'IPv4',
+      watched,
+      conntrack,
+      metrics,
+      clock,
+      logger,
+      connectionTable,
+    );
   }
 
   /** The Service web has these endpoints; undefined: it is deleted. */

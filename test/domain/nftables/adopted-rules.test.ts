@@ -51,7 +51,7 @@ describe.each(IP_FAMILIES)('rules that are read back (%s)', (family) => {
         // What lost its frontend, to another service or to the same, has nothing there to be read.
         fc.pre(
           entries.every(({ key }) =>
-            desired.rules(key)!.every((part) => desired.parts.holder(part.key) === key),
+            desired.rules(key)!.every((part) => desired.parts.ownerOf(part.key) === key),
           ),
         );
         fc.pre(entries.every(hasEachFrontendOnce));

@@ -15,8 +15,8 @@ const lists = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { maxLength: 12
 
 /** The actual list without what goes, with what comes at its places. */
 function mended(actual: readonly string[], desired: readonly string[]): readonly string[] {
-  const { surplus, missing } = sequenceDifference(actual, desired);
-  const kept = actual.filter((_, index) => !surplus.includes(index));
+  const { unexpected, missing } = sequenceDifference(actual, desired);
+  const kept = actual.filter((_, index) => !unexpected.includes(index));
   return desired.map((line, index) => (missing.includes(index) ? line : kept.shift()!)).concat(kept);
 }
 
@@ -27,7 +27,7 @@ it('turns any list into any other', () => {
 it('is nothing between equal lists', () => {
   fc.assert(
     fc.property(lists, (list) =>
-      expect(sequenceDifference(list, list)).toEqual({ surplus: [], missing: [] }),
+      expect(sequenceDifference(list, list)).toEqual({ unexpected: [], missing: [] }),
     ),
   );
 });
@@ -39,8 +39,8 @@ it.each<[string, string, number[], number[]]>([
   ['a line that moved', 'bcda', [3], [0]],
   ['two damages far apart', 'xbc', [0], [0, 3]],
   ['everything', '', [], [0, 1, 2, 3]],
-])('tells %s alone', (_, actual, surplus, missing) => {
-  expect(sequenceDifference([...actual], [...'abcd'])).toEqual({ surplus, missing });
+])('tells %s alone', (_, actual, unexpected, missing) => {
+  expect(sequenceDifference([...actual], [...'abcd'])).toEqual({ unexpected, missing });
 });
 
 it('takes any order where order does not count', () => {
@@ -48,7 +48,7 @@ it('takes any order where order does not count', () => {
     fc.property(lists, fc.nat(), (list, seed) => {
       const turn = seed % (list.length + 1);
       const turned = [...list.slice(turn), ...list.slice(0, turn)];
-      expect(sequenceDifference(turned, list, false)).toEqual({ surplus: [], missing: [] });
+      expect(sequenceDifference(turned, list, false)).toEqual({ unexpected: [], missing: [] });
     }),
   );
 });

@@ -58,16 +58,16 @@ describe('Services that are left alone', () => {
     state.applyService(service());
     expect(state.leaveService('shop/cart', 'headless')).toEqual(['IPv4']);
     expect(state.leaveService('shop/cart', 'external-name')).toEqual([]);
-    expect([state.service('shop/cart'), state.unservedKind('shop/cart')]).toEqual([
+    expect([state.service('shop/cart'), state.notProxiedKind('shop/cart')]).toEqual([
       undefined,
       'external-name',
     ]);
-    expect([...state.unservedKeys()]).toEqual(['shop/cart']);
+    expect([...state.notProxiedKeys()]).toEqual(['shop/cart']);
     expect(state.applyService(service())).toEqual(['IPv4']);
-    expect([...state.unservedKeys()]).toEqual([]);
+    expect([...state.notProxiedKeys()]).toEqual([]);
     state.leaveService('shop/cart', 'headless');
     expect(state.removeService('shop/cart')).toEqual([]);
-    expect(state.unservedKind('shop/cart')).toBeUndefined();
+    expect(state.notProxiedKind('shop/cart')).toBeUndefined();
   });
 });
 

@@ -101,7 +101,7 @@ export const MODEL_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'former-frontends-stay',
-    file: 'src/domain/reconcile/held-parts.ts',
+    file: 'src/domain/reconcile/owned-parts.ts',
     original: '    for (const part of former.values()) this.release({ owner, part }, switched);\n',
     fault: '',
     modes: ['nftables'],

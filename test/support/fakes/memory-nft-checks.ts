@@ -12,18 +12,18 @@ import type { Expression, KernelRule } from '../../../src/domain/nftables/kernel
 import type { TableContents } from '../nftables/table-contents.js';
 
 /** A refusal by the kernel. `code` is its name for the error. */
-export class KernelRefusal extends Error {
+export class KernelRejection extends Error {
   constructor(
     readonly code: string,
     readonly detail: string,
     readonly element?: number,
   ) {
     super(`${code}: ${detail}`);
-    this.name = 'KernelRefusal';
+    this.name = 'KernelRejection';
   }
 
-  atElement(index: number): KernelRefusal {
-    return new KernelRefusal(this.code, this.detail, index);
+  atElement(index: number): KernelRejection {
+    return new KernelRejection(this.code, this.detail, index);
   }
 }
 
@@ -39,20 +39,20 @@ export function checkRule(family: IpFamily, { expressions }: KernelRule, table: 
     if (expression.kind === 'verdict') {
       const { chain } = expression.verdict;
       if (chain !== undefined && !table.chains.has(chain))
-        throw new KernelRefusal('ENOENT', `chain ${chain}`);
+        throw new KernelRejection('ENOENT', `chain ${chain}`);
     } else if (expression.kind === 'count') {
       const { counter } = expression;
-      if (!table.counters.has(counter)) throw new KernelRefusal('ENOENT', `counter ${counter}`);
+      if (!table.counters.has(counter)) throw new KernelRejection('ENOENT', `counter ${counter}`);
     } else if (expression.kind === 'remember') {
       const { set, from } = expression;
       if (checkLookup(family, table, set, from, loaded).dynamicSize === undefined)
-        throw new KernelRefusal('EOPNOTSUPP', `set ${set} is not dynamic`);
+        throw new KernelRejection('EOPNOTSUPP', `set ${set} is not dynamic`);
     } else if (expression.kind === 'lookup') {
       const { set, from, to } = expression;
       const { value } = checkLookup(family, table, set, from, loaded);
       const found = value === undefined ? undefined : value === 'verdict' ? 'verdict' : 0;
       if ((typeof to === 'number' ? 0 : to) !== found)
-        throw new KernelRefusal('EINVAL', `set ${set} has other values than the lookup`);
+        throw new KernelRejection('EINVAL', `set ${set} has other values than the lookup`);
       if (typeof to === 'number' && Array.isArray(value)) loaded.set(to, (value as readonly DataType[])[0]!);
     } else {
       const type = typeOf(expression);
@@ -84,12 +84,12 @@ function checkLookup(
   loaded: ReadonlyMap<number, DataType>,
 ): SetDefinition {
   const contents = table.sets.get(name);
-  if (!contents) throw new KernelRefusal('ENOENT', `set ${name}`);
+  if (!contents) throw new KernelRejection('ENOENT', `set ${name}`);
   const { set } = contents;
   let at = from;
   for (const type of set.key) {
     if (loaded.get(at) !== type)
-      throw new KernelRefusal('EINVAL', `set ${name} has other types than the lookup`);
+      throw new KernelRejection('EINVAL', `set ${name} has other types than the lookup`);
     at += type === 'address' && family === 'IPv6' ? 16 : 4;
   }
   return set;
@@ -105,7 +105,8 @@ export function checkElement(family: IpFamily, set: SetDefinition, { key, value 
         (set.value === 'verdict'
           ? /^(?:drop|accept|return|(?:goto|jump) \S+)$/.test(value)
           : isData(family, value, set.value)));
-  if (!valid) throw new KernelRefusal('EINVAL', `${set.name} cannot hold ${JSON.stringify({ key, value })}`);
+  if (!valid)
+    throw new KernelRejection('EINVAL', `${set.name} cannot hold ${JSON.stringify({ key, value })}`);
 }
 
 function isData(family: IpFamily, text: string, types: readonly DataType[]): boolean {
@@ -160,14 +161,14 @@ class Reach {
   ) {}
 
   follow(name: string, path: readonly string[]): void {
-    if (path.includes(name)) throw new KernelRefusal('ELOOP', [...path, name].join(' → '));
-    if (path.length >= MAX_DEPTH) throw new KernelRefusal('EMLINK', `${path.join(' → ')} is too deep`);
+    if (path.includes(name)) throw new KernelRejection('ELOOP', [...path, name].join(' → '));
+    if (path.length >= MAX_DEPTH) throw new KernelRejection('EMLINK', `${path.join(' → ')} is too deep`);
     if (this.seen.has(`${path.length} ${name}`)) return;
     this.seen.add(`${path.length} ${name}`);
     for (const { expressions } of this.table.chains.get(name)!.rules) {
       for (const expression of expressions) {
         if (!isAllowed(expression, this.hook))
-          throw new KernelRefusal(
+          throw new KernelRejection(
             'EOPNOTSUPP',
             `${expression.kind} in chain ${name}, reached from ${path[0]}`,
           );

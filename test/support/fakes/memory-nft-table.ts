@@ -8,7 +8,7 @@ import type {
   SetElement,
 } from '../../../src/domain/nftables/layout/table.js';
 import type { SetContents, TableContents } from '../nftables/table-contents.js';
-import { checkElement, checkReach, checkRule, KernelRefusal, verdictTarget } from './memory-nft-checks.js';
+import { checkElement, checkReach, checkRule, KernelRejection, verdictTarget } from './memory-nft-checks.js';
 
 interface Chain extends ChainRules {
   rules: readonly KernelRule[];
@@ -19,7 +19,7 @@ interface SetOfElements extends SetContents {
 }
 
 /**
- * One table as nf_tables keeps it, changed by operations under the kernel's rules; a `KernelRefusal` names the broken
+ * One table as nf_tables keeps it, changed by operations under the kernel's rules; a `KernelRejection` names the broken
  * one. Every change records how to undo it, so that a transaction costs what is in it, also when it fails.
  */
 export class MemoryNftTable implements TableContents {
@@ -98,7 +98,7 @@ export class MemoryNftTable implements TableContents {
       this.chains.set(chain.name, { chain, rules: [] });
       this.undo.push(() => this.chains.delete(chain.name));
     } else if (chain.hook && JSON.stringify(present.chain.hook) !== JSON.stringify(chain.hook)) {
-      throw new KernelRefusal('EEXIST', `chain ${chain.name} has another hook`);
+      throw new KernelRejection('EEXIST', `chain ${chain.name} has another hook`);
     }
   }
 
@@ -111,7 +111,7 @@ export class MemoryNftTable implements TableContents {
 
   private deleteChain(name: string): void {
     const chain = this.chain(name);
-    if (this.pointsTo(name)) throw new KernelRefusal('EBUSY', `chain ${name} is in use`);
+    if (this.pointsTo(name)) throw new KernelRejection('EBUSY', `chain ${name} is in use`);
     this.chains.delete(name);
     this.undo.push(() => this.chains.set(name, chain));
   }
@@ -123,11 +123,11 @@ export class MemoryNftTable implements TableContents {
   }
 
   private deleteCounter(name: string): void {
-    if (!this.counters.has(name)) throw new KernelRefusal('ENOENT', `counter ${name}`);
+    if (!this.counters.has(name)) throw new KernelRejection('ENOENT', `counter ${name}`);
     const counts = ({ expressions }: KernelRule) =>
       expressions.some((expression) => expression.kind === 'count' && expression.counter === name);
     if ([...this.chains.values()].some(({ rules }) => rules.some(counts)))
-      throw new KernelRefusal('EBUSY', `counter ${name} is in use`);
+      throw new KernelRejection('EBUSY', `counter ${name} is in use`);
     this.counters.delete(name);
     this.undo.push(() => this.counters.add(name));
   }
@@ -138,14 +138,14 @@ export class MemoryNftTable implements TableContents {
       this.sets.set(set.name, { set, elements: new Map() });
       this.undo.push(() => this.sets.delete(set.name));
     } else if (layout(present.set) !== layout(set)) {
-      throw new KernelRefusal('EEXIST', `set ${set.name} has other types`);
+      throw new KernelRejection('EEXIST', `set ${set.name} has other types`);
     }
   }
 
   private deleteSet(name: string): void {
     const set = this.set(name);
     const used = [...this.chains.values()].some(({ rules }) => rules.some((rule) => looksInto(rule, name)));
-    if (used) throw new KernelRefusal('EBUSY', `set ${name} is in use`);
+    if (used) throw new KernelRejection('EBUSY', `set ${name} is in use`);
     for (const { value } of set.elements.values()) this.hold(set.set, value);
     this.sets.delete(name);
     this.undo.push(() => this.sets.set(name, set));
@@ -156,7 +156,7 @@ export class MemoryNftTable implements TableContents {
     const present = elements.get(element.key);
     if (present) {
       if (present.value !== element.value)
-        throw new KernelRefusal('EEXIST', `${set.name} { ${element.key} }`);
+        throw new KernelRejection('EEXIST', `${set.name} { ${element.key} }`);
       return;
     }
     const target = verdictTarget(element.value);
@@ -170,7 +170,7 @@ export class MemoryNftTable implements TableContents {
 
   private deleteElement(set: SetDefinition, elements: Map<string, SetElement>, { key }: SetElement): void {
     const present = elements.get(key);
-    if (!present) throw new KernelRefusal('ENOENT', `${set.name} { ${key} }`);
+    if (!present) throw new KernelRejection('ENOENT', `${set.name} { ${key} }`);
     this.hold(set, present.value);
     elements.delete(key);
     this.undo.push(() => elements.set(key, present));
@@ -193,13 +193,13 @@ export class MemoryNftTable implements TableContents {
 
   private chain(name: string): Chain {
     const chain = this.chains.get(name);
-    if (!chain) throw new KernelRefusal('ENOENT', `chain ${name}`);
+    if (!chain) throw new KernelRejection('ENOENT', `chain ${name}`);
     return chain;
   }
 
   private set(name: string): SetOfElements {
     const set = this.sets.get(name);
-    if (!set) throw new KernelRefusal('ENOENT', `set ${name}`);
+    if (!set) throw new KernelRejection('ENOENT', `set ${name}`);
     return set;
   }
 }
@@ -225,7 +225,7 @@ function eachElement(elements: readonly SetElement[], step: (element: SetElement
     try {
       step(element);
     } catch (error) {
-      throw error instanceof KernelRefusal ? error.atElement(index) : error;
+      throw error instanceof KernelRejection ? error.atElement(index) : error;
     }
   });
 }

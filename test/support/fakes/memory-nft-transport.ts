@@ -11,7 +11,7 @@ import {
   type SetState,
   type TableState,
 } from '../../../src/adapters/nftables/transport.js';
-import { KernelRefusal } from './memory-nft-checks.js';
+import { KernelRejection } from './memory-nft-checks.js';
 import { MemoryNftTable } from './memory-nft-table.js';
 
 /** A reason to refuse the operation, or this element of it; undefined to let it pass. */
@@ -210,7 +210,7 @@ export class MemoryNftTransport implements NftTransport {
         if (!table) this.tables.set(family, new MemoryNftTable(family, operation.comment));
         return;
       }
-      if (!table) throw new KernelRefusal('ENOENT', 'table kube-proxy');
+      if (!table) throw new KernelRejection('ENOENT', 'table kube-proxy');
       if (operation.op === 'delete-table') this.tables.delete(family);
       else table.apply(operation);
     });
@@ -220,7 +220,7 @@ export class MemoryNftTransport implements NftTransport {
     try {
       step();
     } catch (error) {
-      if (!(error instanceof KernelRefusal)) throw error;
+      if (!(error instanceof KernelRejection)) throw error;
       throw new NftCommitError(family, [failureAt(operation, error.element, error.message)]);
     }
   }

@@ -20,7 +20,7 @@ export function recordingSubject(family: IpFamily): BackendSubject<RecordingBack
     open: (backend) => backend,
     snapshot: ({ programmed, node }) =>
       programmed.size === 0 ? [] : [node, [...programmed].sort(([one], [other]) => (one < other ? -1 : 1))],
-    refuse({ poisoned }, key) {
+    reject({ poisoned }, key) {
       poisoned.clear();
       if (key !== undefined) poisoned.set(key, 'refused');
     },
@@ -42,7 +42,7 @@ export function nftablesSubject(family: IpFamily): BackendSubject<MemoryNftTrans
       return table && nftablesSnapshot(family, table);
     },
     damage: (kernel) => kernel.tamper(family, [{ op: 'flush-chain', chain: 'services' }]),
-    refuse(kernel, key) {
+    reject(kernel, key) {
       takeAgain?.();
       takeAgain = undefined;
       if (key === undefined) return;
@@ -111,7 +111,7 @@ function onIptables(family: IpFamily): Omit<BackendSubject<MemoryIptables>, 'ope
       iptables.reopen();
       return iptablesSnapshot(await iptables.save(family));
     },
-    refuse: (iptables, key) =>
+    reject: (iptables, key) =>
       iptables.refuse((line) => (key !== undefined && line.includes(commentOf(key)) ? 'refused' : undefined)),
     writes: (iptables) => iptables.restores,
     breakDown: (iptables, error) => iptables.fail(error),
@@ -149,7 +149,7 @@ export function ipvsSubject(family: IpFamily): BackendSubject<MemoryNode> {
       };
     },
     writesInParts: true,
-    refuse(node, key) {
+    reject(node, key) {
       const itsAddress = family === 'IPv4' ? '10.96.77.51' : 'fd00:96::51';
       node.servers.refuse(({ server: { address } }) =>
         key !== undefined && address === itsAddress ? 'EINVAL' : undefined,

@@ -187,7 +187,7 @@ export class ApiClient {
 }
 
 /**
- * Limits the rate of requests: `burst` at once, and `qps` per second on average (clientConnection.qps and burst). A token
+ * Limits the rate of requests: a burst of `burst`, and `qps` per second on average (clientConnection.qps and burst). A token
  * bucket refills steadily up to `burst`. Waiting requests put it into debt, so they proceed in order. A negative `qps` means
  * no limit, as in kube-proxy.
  */

@@ -64,7 +64,7 @@ export class ApiProtocolError extends RequestError {}
  */
 export class ApiShortWatchError extends RequestError {
   constructor(request: string) {
-    super(request, 'the server ended the watch at once');
+    super(request, 'the server ended the watch immediately');
   }
 }
 

@@ -174,7 +174,7 @@ export class ResponseBody {
   }
 
   /**
-   * Passes on the pieces as they arrive, until one is taken with true: the next call goes on after it. Resolves with false at the
+   * Passes on the pieces as they arrive, until one is taken with true: the next call continues after it. Resolves with false at the
    * end of the body. Rejects with ApiConnectionError when the connection breaks, with ApiSilenceError after `silence`
    * milliseconds without data, and with what `take` throws, which closes the connection. One call at a time.
    */
@@ -238,6 +238,6 @@ export class ResponseBody {
 
 function decompressed(response: IncomingMessage): Readable {
   if (response.headers['content-encoding'] !== 'gzip') return response;
-  // An error of either reaches whoever reads, through the last stream.
+  // An error of either reaches the reader, through the last stream.
   return pipeline(response, createGunzip({ chunkSize: DECOMPRESSED_CHUNK }), () => {});
 }

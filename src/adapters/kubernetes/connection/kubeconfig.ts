@@ -78,7 +78,7 @@ async function loadFile(
   preferData(config.getCurrentCluster(), user);
   requireCertificates(config.getCurrentCluster()?.caData, file);
   if (!user) return undefined;
-  refuseAuthProvider(user, file);
+  rejectAuthProvider(user, file);
   prepareExecPlugin(user, resolvePath);
   const tokenFile = tokenFileOf(text, user);
   return tokenFile && resolvePath(tokenFile);
@@ -147,7 +147,7 @@ function requireOneWayToVerify(cluster: Cluster | null, file: string): void {
 }
 
 /** kube-proxy is built without any provider. */
-function refuseAuthProvider({ name, authProvider }: User, file: string): void {
+function rejectAuthProvider({ name, authProvider }: User, file: string): void {
   if (!authProvider) return;
   throw new KubeconfigError(
     file,

@@ -72,7 +72,7 @@ export class OpenWatch {
   ) {}
 
   /**
-   * Passes on the events, in order, up to one for which `take` returns true; the next call goes on after it. Resolves with false at
+   * Passes on the events, in order, up to one for which `take` returns true; the next call continues after it. Resolves with false at
    * the end of the watch. What `take` throws ends it, and so does what the connection or the decoder throws.
    */
   async read(take: (event: WatchEvent) => boolean): Promise<boolean> {

@@ -48,11 +48,11 @@ interface ReflectorListener extends ObjectListener {
  *
  * - *listing*, at first. Objects are delivered as they arrive, by a stream or in pages, unless their version is known. In the
  *   end, known objects that the list did not contain are deleted.
- * - *watching*, from the list's version; a stream goes on as a watch. Every event and bookmark advances that version. A watch
- *   that ended at its time is resumed at once, any other after *backing off*. When the server has forgotten the version (410),
+ * - *watching*, from the list's version; a stream continues as a watch. Every event and bookmark advances that version. A watch
+ *   that ended at its time is resumed immediately, any other after *backing off*. When the server has forgotten the version (410),
  *   it lists again.
  * - *backing off*, after every failure, longer each time until a watch lasts again; and briefly after a watch that ended before
- *   its time, as watches do when a server shuts down. One that ended at once is a failure; it is resumed from the same version.
+ *   its time, as watches do when a server shuts down. One that ended immediately is a failure; it is resumed from the same version.
  * - *absent*, when the server does not offer the resource, as before an upgrade or after a downgrade. It is requested again from
  *   time to time; what is known stays.
  * - *stopped*, after the signal was aborted.
@@ -62,7 +62,7 @@ interface ReflectorListener extends ObjectListener {
  * before its time, and after an event with an older version than a known one, the storage's version is checked; after a restore,
  * all kinds are listed again.
  *
- * The first list comes at once, since a node without rules needs it, and asks for version "0", anything in the server's cache,
+ * The first list comes immediately, since a node without rules needs it, and asks for version "0", anything in the server's cache,
  * which costs least when all nodes of a cluster start together. Later lists ask for at least the last known version, so that
  * no older state comes back. If that fails, they ask for the newest.
  */
@@ -203,7 +203,7 @@ export class Reflector implements CheckedKind {
     };
   }
 
-  /** Goes on with the watch that the list came with, or opens one. */
+  /** Continues with the watch that the list came with, or opens one. */
   private async watch({ version: from, watch: streamed }: Listed, signal: AbortSignal): Promise<void> {
     this.state = 'watching';
     const watch = streamed ?? (await this.reader.watch({ from, ...this.watchOptions(signal) }));
@@ -315,7 +315,7 @@ export class Reflector implements CheckedKind {
   }
 }
 
-/** From where a reflector goes on: with a watch, or else with a list. */
+/** Where a reflector continues: with a watch, or else with a list. */
 export class Position {
   /** The version to continue watching from; undefined: list first. */
   version: string | undefined;

@@ -118,7 +118,7 @@ export class ResourceReader {
 }
 
 /**
- * Lists a resource by a watch that begins with an event for each object, up to a bookmark that says so
+ * Lists a resource by a watch that begins with an event for each object, up to a bookmark that marks the end
  * (https://kubernetes.io/docs/reference/using-api/api-concepts/#streaming-lists). The server needs no memory for the whole list.
  * Throws what `openWatch` and its events throw, and ApiProtocolError when the watch ends before that bookmark, or another one
  * comes first, as from a server that ignores the request for initial events.

@@ -203,7 +203,7 @@ class BatchIndex {
     this.starts.push(start);
   }
 
-  /** The refusal that the kernel's error reports. Undefined for replies to something else. */
+  /** The rejection that the kernel's error reports. Undefined for replies to something else. */
   failureOf(reply: KernelReply, bytes: Buffer): NftFailure | undefined {
     const index = reply.sequence - this.firstSequence;
     if (index < 0 || index >= this.operations.length || reply.errno === 0) return undefined;

@@ -17,7 +17,7 @@ const ONLY_COMMITS: FilterProgram = [
 ];
 
 /**
- * Hears of all nf_tables transactions in this network namespace while it is open, and tells which of them a program of ours
+ * Hears of all nf_tables transactions in this network namespace while it is open, and reports which of them a program of ours
  * made that does not tell itself. To be open only while that runs: as long as anybody listens, the kernel describes each
  * rule and element of every transaction, whether a filter drops it or not.
  */

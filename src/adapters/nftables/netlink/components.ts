@@ -110,7 +110,7 @@ export class ComponentScanner {
           break;
       }
     }
-    if (this.at !== text.length) this.refuse('nothing more');
+    if (this.at !== text.length) this.reject('nothing more');
   }
 
   private joint(): void {
@@ -120,7 +120,7 @@ export class ComponentScanner {
       text.charCodeAt(at + 1) !== DOT ||
       text.charCodeAt(at + 2) !== BLANK
     ) {
-      this.refuse('" . "');
+      this.reject('" . "');
     }
     this.at = at + 3;
   }
@@ -134,9 +134,9 @@ export class ComponentScanner {
       if (!(digit >= 0 && digit <= 9)) break;
       value = value * 10 + digit;
       at++;
-      if (value > maximum) this.refuse(`a number up to ${maximum}`);
+      if (value > maximum) this.reject(`a number up to ${maximum}`);
     }
-    if (at === this.at) this.refuse('a number');
+    if (at === this.at) this.reject('a number');
     this.at = at;
     return value;
   }
@@ -152,7 +152,7 @@ export class ComponentScanner {
   }
 
   private dot(): void {
-    if (this.text.charCodeAt(this.at) !== DOT) this.refuse('an IPv4 address');
+    if (this.text.charCodeAt(this.at) !== DOT) this.reject('an IPv4 address');
     this.at++;
   }
 
@@ -161,7 +161,7 @@ export class ComponentScanner {
     let count = 0;
     let gap = -1;
     if (text.charCodeAt(this.at) === COLON) {
-      if (text.charCodeAt(this.at + 1) !== COLON) this.refuse('an IPv6 address');
+      if (text.charCodeAt(this.at + 1) !== COLON) this.reject('an IPv6 address');
       gap = 0;
       this.at += 2;
     }
@@ -170,19 +170,19 @@ export class ComponentScanner {
       const group = this.hex();
       if (this.at === start) {
         if (count === gap) break;
-        this.refuse('an IPv6 address');
+        this.reject('an IPv6 address');
       }
       groups[count++] = group;
       if (text.charCodeAt(this.at) !== COLON) break;
-      if (count === 8) this.refuse('an IPv6 address');
+      if (count === 8) this.reject('an IPv6 address');
       this.at++;
       if (text.charCodeAt(this.at) === COLON) {
-        if (gap >= 0) this.refuse('an IPv6 address');
+        if (gap >= 0) this.reject('an IPv6 address');
         gap = count;
         this.at++;
       }
     }
-    if (gap < 0 ? count !== 8 : count === 8) this.refuse('an IPv6 address');
+    if (gap < 0 ? count !== 8 : count === 8) this.reject('an IPv6 address');
     const zeros = 8 - count;
     for (let index = 0; index < 4; index++) {
       const high = this.group(2 * index, gap, zeros);
@@ -230,14 +230,14 @@ export class ComponentScanner {
     if (text.startsWith('root', at)) return this.named(4, 0xffffffff);
     const major = this.hex();
     const colon = this.at;
-    if (colon === at || text.charCodeAt(colon) !== COLON) this.refuse('a priority');
+    if (colon === at || text.charCodeAt(colon) !== COLON) this.reject('a priority');
     this.at = colon + 1;
     const minor = this.hex();
-    if (this.at === colon + 1) this.refuse('a priority');
+    if (this.at === colon + 1) this.reject('a priority');
     return ((major << 16) | minor) >>> 0;
   }
 
-  private refuse(expected: string): never {
+  private reject(expected: string): never {
     throw new UnsafeTextError('key or value', this.text, `${expected} at character ${this.at}`);
   }
 }

@@ -34,7 +34,7 @@ const ENCODED_AT_ONCE = 1024 * 1024;
 const KEPT_BUFFER = 1024 * 1024;
 
 /**
- * nf_tables over a netlink channel. A transaction is one batch, sent at once; the kernel has committed or refused it
+ * nf_tables over a netlink channel. A transaction is one batch, sent in one piece; the kernel has committed or refused it
  * when sending is done, and has replied with errors, or with the generation.
  */
 export class NetlinkNftTransport implements NftTransport {

@@ -56,7 +56,7 @@ export async function readGeneration(conversation: NetlinkConversation): Promise
   return generation;
 }
 
-/** What NFT_MSG_NEWGEN tells of a transaction, or of the last one. */
+/** The content of NFT_MSG_NEWGEN about a transaction, or about the last one. */
 interface Commit {
   /** 0 if it does not say. */
   readonly generation: number;

@@ -47,7 +47,7 @@ export interface Conntrack {
 
   /**
    * Looks at connections that `find` returned, one after the other, without searching the table, and removes those for which
-   * `isDead` returns true. A look tells what the connection did since the look before; the first one, since it began, or of SCTP since it was found. It is
+   * `isDead` returns true. A poll reports the changes of the connection since the previous poll; the first one, since it began, or of SCTP since it was found. It is
    * undefined for one that is gone, closed, or forwarded past connection tracking: it need not be looked at again. A
    * connection that could not be looked at is left out.
    * @throws as `sweep`

@@ -29,7 +29,7 @@ export interface OpenNodePort {
  * A connection table besides conntrack, as that of IPVS: such a connection continues when its conntrack entry is removed,
  * and ends only together with all others that lead from the same frontends to the same endpoint.
  */
-export interface ConnectionHolder {
+export interface ConnectionTable {
   /**
    * Ends the TCP connections from these frontends to an endpoint that gets no new ones; an endpoint that gets new ones keeps all.
    * Idempotent. Rejects when some remain; another call may end them.

@@ -31,7 +31,7 @@ export interface TrackedConnections {
 }
 
 /**
- * What the kernel tells about tracked TCP, UDP and SCTP connections of both families in this network namespace: events, in
+ * What the kernel reports about tracked TCP, UDP and SCTP connections of both families in this network namespace: events, in
  * their order, and walks through its table. Between `open` and `close` the kernel collects events in a bounded buffer, so
  * they have to be read often. Nothing is retried here.
  */

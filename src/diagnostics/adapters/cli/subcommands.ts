@@ -17,7 +17,7 @@ import { traceCommand } from './commands/trace.js';
 import { versionCommand } from './commands/version.js';
 import { validateCommand } from './commands/validate.js';
 import { Option } from 'commander';
-import { refuseOperands } from '../../../adapters/cli/usage-error.js';
+import { rejectOperands } from '../../../adapters/cli/usage-error.js';
 import { colorOption, subcommand } from './options.js';
 
 const FAMILIES = { ipv4: 'IPv4', ipv6: 'IPv6' } as const;
@@ -40,7 +40,7 @@ const planCommand = subcommand({
     colorOption,
   ],
   request(operands, { family }: PlanOptions) {
-    refuseOperands(operands, 'kubeproxy plan');
+    rejectOperands(operands, 'kubeproxy plan');
     return { family: family && FAMILIES[family] };
   },
 });

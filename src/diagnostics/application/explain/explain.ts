@@ -13,7 +13,7 @@ import type { ObjectReports } from '../../../application/use-cases/object-report
 import { ExplainPort } from './explain-port.js';
 import type { Absence, Explanation, FamilyExplanation, Unserved } from './explanation.js';
 import { readService } from '../../../domain/decode/read-service.js';
-import type { UnservedKind } from '../../../domain/model/service.js';
+import type { NotProxiedKind } from '../../../domain/model/service.js';
 import { errorMessage } from '../../../application/error-message.js';
 import type { ServiceLookup } from '../../../application/ports/cluster-source.js';
 
@@ -110,7 +110,7 @@ function deferredReason(unread: readonly string[]): string {
   return `it has no EndpointSlice, and what could not be read may contain one; its rules from before the start stay until everything has been readable (first: ${unread[0]})`;
 }
 
-const TEXTS: Readonly<Record<UnservedKind, string>> = {
+const TEXTS: Readonly<Record<NotProxiedKind, string>> = {
   headless: 'it is headless (clusterIP None): its name resolves to its pods, and no proxy is needed',
   'external-name': 'its type is ExternalName: its name resolves to another name, and no proxy is needed',
   'other-proxy': 'its label service.kubernetes.io/service-proxy-name gives it to another proxy',
@@ -131,7 +131,7 @@ export class UnservedServices {
 
   /** Why this Service, which has no valid version here, is not served. Asks the cluster, if it is not known here. */
   async why(service: ServiceKey): Promise<Unserved> {
-    const kind = this.state.unservedKind(service);
+    const kind = this.state.notProxiedKind(service);
     if (kind !== undefined) return { kind, text: TEXTS[kind] };
     const problems = this.reports
       .about(service, [])

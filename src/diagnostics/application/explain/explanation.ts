@@ -1,5 +1,5 @@
 import type { Frontend } from '../../../domain/forwarding/forwarding-entry.js';
-import type { UnservedKind } from '../../../domain/model/service.js';
+import type { NotProxiedKind } from '../../../domain/model/service.js';
 import {
   family,
   protocol,
@@ -61,7 +61,7 @@ export const probedEndpoints = fields({
  */
 export type Unserved = ReturnType<typeof unserved>;
 /** The text is for people. */
-const unserved = fields({ kind: word<UnservedKind | 'invalid' | 'absent' | 'undelivered'>(), text });
+const unserved = fields({ kind: word<NotProxiedKind | 'invalid' | 'absent' | 'undelivered'>(), text });
 
 /** Why a Service has no service port in a family. `held-back`: its endpoints may be in what could not be read. */
 export type Absence = ReturnType<typeof absence>;

@@ -214,7 +214,7 @@ function misplacedSlices(state: ClusterState, service: ServiceKey): readonly str
   for (const slice of state.allSlices()) {
     if (slice.namespace !== namespace) continue;
     const owner = serviceKey(namespace, slice.service);
-    if (state.service(owner) || state.unservedKind(owner) !== undefined) continue;
+    if (state.service(owner) || state.notProxiedKind(owner) !== undefined) continue;
     found.push(`${serviceKey(namespace, slice.name)} (labeled ${slice.service}, which is no Service)`);
   }
   return found.sort().slice(0, MOST_SLICES);

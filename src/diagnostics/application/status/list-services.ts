@@ -82,7 +82,7 @@ export class ListServices {
     for (const name of names) {
       const isIt = chosenBy({ names: [name], ...(namespace !== undefined && { namespace }) });
       if (served.some(isIt)) continue;
-      const left = sorted([...this.state.unservedKeys()].filter(isIt));
+      const left = sorted([...this.state.notProxiedKeys()].filter(isIt));
       const full = name.includes('/') ? [name] : namespace === undefined ? [] : [`${namespace}/${name}`];
       const keys = left.length > 0 ? left : full;
       const found = await Promise.all(keys.map(async (key) => ({ key, why: await this.whyUnserved(key) })));

@@ -168,7 +168,7 @@ export type Expression =
   | { readonly kind: 'reject'; readonly type?: number; readonly code?: number }
   /** Counts the packet by a named counter. */
   | { readonly kind: 'count'; readonly counter: string }
-  /** It lets the first packet of a connection go on to the next expression, and does nothing that matters: a counter, a log. */
+  /** It lets the first packet of a connection continue to the next expression, and has no other effect: a counter, a log. */
   | { readonly kind: 'indifferent'; readonly name: string }
   /** The first packet of a connection does not exceed a limit. */
   | { readonly kind: 'limit'; readonly inverted: boolean }

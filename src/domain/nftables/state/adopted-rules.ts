@@ -93,7 +93,7 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
 
   private isClaimedByOthersOnly(key: string, owner: ServicePortKey): boolean {
     const isOwn = () => this.desired.parts.of(owner)?.some((part) => part.key === key);
-    return (this.desired.parts.holder(key) ?? owner) !== owner && !isOwn();
+    return (this.desired.parts.ownerOf(key) ?? owner) !== owner && !isOwn();
   }
 
   private rejections({ variant, key }: AdoptedFrontend): readonly TablePart[] {

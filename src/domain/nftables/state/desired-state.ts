@@ -1,7 +1,7 @@
 import { frontendText, NODE_PORT, type FrontendAddress } from '../../conntrack/frontend-map.js';
 import type { ServicePortKey } from '../../model/service-port-name.js';
 import type { DesiredState } from '../../reconcile/desired-state.js';
-import { HeldParts, type HeldPart } from '../../reconcile/held-parts.js';
+import { OwnedParts, type OwnedPart } from '../../reconcile/owned-parts.js';
 import { setsOf, VARIANTS } from '../layout/sets.js';
 import type { Structure } from '../layout/structure.js';
 import {
@@ -18,7 +18,7 @@ const NO_PARTS: ReadonlySet<TablePart> = new Set();
 export class NftablesDesiredState implements DesiredState<NftablesServicePortRules, TableChange> {
   readonly ids = new IdsInUse();
   /** Elements are compared once, where a change collects them. */
-  readonly parts = new HeldParts<TablePart>((one, other) => one === other);
+  readonly parts = new OwnedParts<TablePart>((one, other) => one === other);
   private readonly users = new Map<string, { readonly structure: Structure; count: number }>();
   private partsOfKubeProxy = 0;
   private hasRulesOfKubeProxy = false;
@@ -28,7 +28,7 @@ export class NftablesDesiredState implements DesiredState<NftablesServicePortRul
   }
 
   replace(owner: ServicePortKey, rules: NftablesServicePortRules | undefined, change?: TableChange): void {
-    this.parts.replace(owner, rules, (before, after) => this.switchHolder(before, after, change));
+    this.parts.replace(owner, rules, (before, after) => this.switchOwner(before, after, change));
   }
 
   newChange(): TableChange {
@@ -63,7 +63,7 @@ export class NftablesDesiredState implements DesiredState<NftablesServicePortRul
     for (const { structure } of this.users.values()) yield structure;
   }
 
-  /** Calls `take` for every element of service ports, with its holder, except for those of these parts. */
+  /** Calls `take` for every element of service ports, with its owner, except for those of these parts. */
   forEachElement(
     take: (element: PlacedElement, owner: ServicePortKey) => void,
     except: ReadonlySet<TablePart> = NO_PARTS,
@@ -79,9 +79,9 @@ export class NftablesDesiredState implements DesiredState<NftablesServicePortRul
     return count;
   }
 
-  private switchHolder(
-    before: HeldPart<TablePart> | undefined,
-    after: HeldPart<TablePart> | undefined,
+  private switchOwner(
+    before: OwnedPart<TablePart> | undefined,
+    after: OwnedPart<TablePart> | undefined,
     change: TableChange | undefined,
   ): void {
     if (change) {

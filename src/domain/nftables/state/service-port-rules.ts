@@ -2,7 +2,7 @@
 
 import { getOrMake } from '../../model/maps.js';
 import type { ServicePortKey } from '../../model/service-port-name.js';
-import type { Part } from '../../reconcile/held-parts.js';
+import type { Part } from '../../reconcile/owned-parts.js';
 import { LED_TO } from '../layout/sets.js';
 import type { Structure } from '../layout/structure.js';
 import type { SetDefinition, SetElement } from '../layout/table.js';

@@ -28,7 +28,8 @@ describe.each(SERVERS)(
       const waits = (): number[] =>
         logger.lines
           .filter(
-            ({ facts }) => facts.kind === 'Service' && /ended the watch at once/.test(String(facts.error)),
+            ({ facts }) =>
+              facts.kind === 'Service' && /ended the watch immediately/.test(String(facts.error)),
           )
           .map(({ facts }) => Number(facts.wait));
       await until(() => waits().some((wait) => wait > 100));
@@ -37,7 +38,7 @@ describe.each(SERVERS)(
       expect(versionChecksOf(served.api)).toEqual([]);
       const versions = served.api.requestsOf('watch', SERVICES).slice(begun);
       expect(new Set(versions.map(({ query }) => query.resourceVersion)).size).toBe(1);
-      expect(services().failure).toBe(`watch ${SERVICES}: the server ended the watch at once`);
+      expect(services().failure).toBe(`watch ${SERVICES}: the server ended the watch immediately`);
       // So that it does not pass for news.
       expect(services().lastActivity).toBe(lastActivity);
       const warnings = logger.matching('warn', 'failed; retrying').map(({ facts }) => facts);

@@ -3,7 +3,7 @@
 import { Option } from 'commander';
 import { SIDE_MODES, type SideMode } from '../../../domain/compare/side.js';
 import { ComparisonError } from '../../../domain/compare/side.js';
-import { UsageError, refuseOperands } from '../../../../adapters/cli/usage-error.js';
+import { UsageError, rejectOperands } from '../../../../adapters/cli/usage-error.js';
 import {
   expectOption,
   refuseUnknownDifferences,
@@ -74,7 +74,7 @@ export const compareCommand = subcommand({
   ],
   request(operands, options: CompareOptions) {
     const { kernel = false, plan, dump = [], expect = [], proxiesOnly = false, limit, output } = options;
-    refuseOperands(operands, 'kubeproxy compare');
+    rejectOperands(operands, 'kubeproxy compare');
     const sides: readonly ComparedSide[] = [
       ...(kernel ? [{ kind: 'kernel' } as const] : []),
       ...dump.map((paths) => ({ kind: 'dump', paths: paths.split(',') }) as const),

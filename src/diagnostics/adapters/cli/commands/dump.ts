@@ -2,7 +2,7 @@
 
 import type { Invocation } from '../options.js';
 import { Option } from 'commander';
-import { UsageError, refuseOperands } from '../../../../adapters/cli/usage-error.js';
+import { UsageError, rejectOperands } from '../../../../adapters/cli/usage-error.js';
 import { printError } from '../../../../adapters/cli/print-error.js';
 import { counted } from '../../../../application/words.js';
 import { timeText } from '../../../../domain/model/text.js';
@@ -36,7 +36,7 @@ export const dumpCommand = subcommand({
   ],
   request(operands, { output }: DumpOptions) {
     const [file, ...more] = operands;
-    refuseOperands(more, 'kubeproxy dump FILE');
+    rejectOperands(more, 'kubeproxy dump FILE');
     if (file === '')
       throw new UsageError('dump got an empty file name; name a new file, or - for standard output');
     if (file === '-' && output === 'archive' && process.stdout.isTTY)

@@ -1,7 +1,7 @@
 /** The command `status`: the health of the proxy on this node. */
 
 import type { Invocation } from '../options.js';
-import { refuseOperands } from '../../../../adapters/cli/usage-error.js';
+import { rejectOperands } from '../../../../adapters/cli/usage-error.js';
 import { outputOptions, subcommand, watchOption, type OutputOptions, type WatchOptions } from '../options.js';
 import {
   statusAnswer,
@@ -23,7 +23,7 @@ export const statusCommand = subcommand({
   usage: '[flags]',
   options: [watchOption, ...outputOptions],
   request(operands, { output, watch }: OutputOptions & WatchOptions) {
-    refuseOperands(operands, 'kubeproxy status');
+    rejectOperands(operands, 'kubeproxy status');
     return { output, watch };
   },
 });

@@ -20,7 +20,7 @@ import {
   destinationText,
   sourceText,
 } from '../../../domain/trace/query.js';
-import { UsageError, refuseOperands } from '../../../../adapters/cli/usage-error.js';
+import { UsageError, rejectOperands } from '../../../../adapters/cli/usage-error.js';
 import { outputOptions, subcommand, type OutputFormat } from '../options.js';
 import { type TraceAnswer, traceAnswer } from '../../../application/trace/answer.js';
 import { parseAddress, hostPort } from '../../../../domain/net/address.js';
@@ -82,7 +82,7 @@ export const traceCommand = subcommand({
     ...outputOptions,
   ],
   request(operands, { kernel = false, output = 'text', ...options }: TraceOptions) {
-    refuseOperands(operands, 'kubeproxy trace');
+    rejectOperands(operands, 'kubeproxy trace');
     const rules: TracedRules = kernel ? 'actual' : 'desired';
     return { rules, output, ...queriesOf(options) };
   },

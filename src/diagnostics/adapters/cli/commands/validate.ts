@@ -136,12 +136,12 @@ export async function validateManifests(
   const placeOf = new Map<string, { readonly file: string; readonly place: ManifestPlace }>();
   for (const { file, read } of manifests) {
     try {
-      const { objects, rejected, doubts, places } = await loadManifest(await read(), slice, allocations);
+      const { objects, rejected, warnings, places } = await loadManifest(await read(), slice, allocations);
       for (const { key, kind, object } of objects) {
         references.add(kind, object);
         placeOf.set(subjectOf(key), { file, place: places.get(key)! });
       }
-      for (const doubt of doubts) findings.push({ ...findingOf(file, doubt), severity: 'warning' });
+      for (const warning of warnings) findings.push({ ...findingOf(file, warning), severity: 'warning' });
       for (const object of rejected) {
         findings.push(findingOf(file, object));
         const { kind, reference } = parseKey(object.key ?? '');

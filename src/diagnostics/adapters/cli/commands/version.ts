@@ -2,7 +2,7 @@
 
 import type { Invocation } from '../options.js';
 import { Option } from 'commander';
-import { refuseOperands } from '../../../../adapters/cli/usage-error.js';
+import { rejectOperands } from '../../../../adapters/cli/usage-error.js';
 import { outputOptions, subcommand, type OutputOptions } from '../options.js';
 import { statusAnswer, type ProxyStatus } from '../../../application/status/proxy-status.js';
 import { formatted, print } from '../output.js';
@@ -19,7 +19,7 @@ export const versionCommand = subcommand({
   usage: '[flags]',
   options: [new Option('--client', 'Only of this program; nobody is asked.'), ...outputOptions],
   request(operands, { client = false, output }: VersionOptions) {
-    refuseOperands(operands, 'kubeproxy version');
+    rejectOperands(operands, 'kubeproxy version');
     return { isClientOnly: client, output };
   },
 });

@@ -28,7 +28,7 @@ function subject(family: IpFamily, release: string): BackendSubject<TransportUnd
     },
     damage: ({ kernel }) =>
       void kernel.transact(OTHER_PROGRAM, new ForeignBatch(name, 'kube-proxy').flush('services').end()),
-    refuse({ kernel }, key) {
+    reject({ kernel }, key) {
       kernel.faults.clear();
       if (key === undefined) return;
       // The addresses that the service has in the contract.

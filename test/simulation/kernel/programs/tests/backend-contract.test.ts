@@ -30,7 +30,7 @@ function subject(family: IpFamily, variant: Variant): BackendSubject<Place> {
       ),
     snapshot: ({ programs }) => iptablesSnapshot(programs.tables(family, variant)),
     damage: ({ programs }) => void programs.run([base, '-t', 'nat', '-F', 'KUBE-SERVICES']),
-    refuse({ programs: { faults } }, key) {
+    reject({ programs: { faults } }, key) {
       faults.refusals.length = 0;
       const [namespace, name, , port] = key?.split('/') ?? [];
       if (key !== undefined) faults.refuseRules(`${namespace}/${name}:${port}`);

@@ -1,4 +1,4 @@
-import { doubtsOf, EXTERNAL_IPS_END } from '../../../src/domain/validation/doubts.js';
+import { warningsOf, EXTERNAL_IPS_END } from '../../../src/domain/validation/warnings.js';
 
 it.each([
   [
@@ -10,6 +10,6 @@ it.each([
   ['Service', { spec: {} }, []],
   ['Service', {}, []],
   ['Node', { spec: { externalIPs: ['192.0.2.1'] } }, []],
-])('of a %s like %j', (kind, object, doubts) => {
-  expect([...doubtsOf(kind, object)]).toEqual(doubts);
+])('of a %s like %j', (kind, object, warnings) => {
+  expect([...warningsOf(kind, object)]).toEqual(warnings);
 });

@@ -22,14 +22,14 @@ export const EXTERNAL_IPS_END =
   'deprecated: Kubernetes turns them off by default in 1.40 (feature gate AllowServiceExternalIPs) and removes them in 1.43';
 
 /** Parts of a valid object that have no effect, or will have none in a later release of Kubernetes. */
-export function* doubtsOf(kind: string, { metadata, spec }: RawObject): Generator<FieldProblem> {
-  yield* annotationDoubts(kind, metadata);
+export function* warningsOf(kind: string, { metadata, spec }: RawObject): Generator<FieldProblem> {
+  yield* annotationWarnings(kind, metadata);
   if (kind === 'Service' && isObject(spec) && membersOf(spec.externalIPs).length > 0)
     yield { field: 'spec.externalIPs', what: EXTERNAL_IPS_END };
 }
 
 /** Annotations for this proxy that it cannot read. */
-function* annotationDoubts(kind: string, metadata: unknown): Generator<FieldProblem> {
+function* annotationWarnings(kind: string, metadata: unknown): Generator<FieldProblem> {
   const known = KNOWN[kind];
   if (!known || !isObject(metadata) || !isObject(metadata.annotations)) return;
   const notes = new ProblemList();
