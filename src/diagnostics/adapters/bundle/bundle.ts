@@ -113,7 +113,7 @@ async function collectPart(part: BundlePart, left: number): Promise<BundleFile> 
   }
 }
 
-/** What work results in; rejects after so many milliseconds, also if the work goes on. */
+/** What work results in; rejects after so many milliseconds, also if the work continues. */
 async function within<T>(milliseconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const expired = new AbortController();
   const late = new Error(`not complete within ${Math.round(milliseconds) / 1000} s`);

@@ -14,6 +14,7 @@ import { cutText } from '../../../application/cut-text.js';
 import { hex } from '../../../domain/nftables/kernel/bytes.js';
 import { ruleText, verdictText } from '../../../domain/nftables/kernel/rule-text.js';
 import type { KernelElement, KernelTable } from '../../../domain/nftables/kernel/ruleset.js';
+import { anything, fields, list, text } from '../../../domain/shape.js';
 import { IP_FAMILIES, type IpFamily } from '../../../domain/net/ip-family.js';
 import { COMPARISON, QueryError, type RunningProxy } from '../cli/running-proxy.js';
 import { readElements, readRuleset } from '../rules/nftables-kernel.js';
@@ -44,7 +45,6 @@ export function nodeParts(proxy: RunningProxy | QueryError, programVersion: stri
 const ROUTES: readonly (readonly [file: string, path: string, timeout?: number])[] = [
   ['status.json', '/debug/status'],
   ['services.json', '/debug/services', 30_000],
-  ['service-counts.json', '/debug/service-counts', 30_000],
   ['history.json', '/debug/history'],
   ['sync.json', '/debug/sync'],
   ['diff.json', '/debug/diff', COMPARISON],
@@ -58,7 +58,7 @@ function debugParts(proxy: RunningProxy | QueryError): readonly BundlePart[] {
     return [
       { path: 'debug', source: 'the metrics server of the proxy', collect: () => Promise.reject(proxy) },
     ];
-  return ROUTES.map(([file, path, timeout = 10_000]) => ({
+  const answers = ROUTES.map(([file, path, timeout = 10_000]): BundlePart => ({
     path: `debug/${file}`,
     source: `GET ${path}`,
     timeout,
@@ -67,6 +67,28 @@ function debugParts(proxy: RunningProxy | QueryError): readonly BundlePart[] {
       return file.endsWith('.json') ? (JSON.parse(answer) as unknown) : answer;
     },
   }));
+  return [
+    ...answers,
+    {
+      path: 'debug/explain.json',
+      source: `GET /debug/explain, of ${MOST_EXPLAINED} Services with problems at most`,
+      timeout: 30_000,
+      collect: () => explainProblems(proxy),
+    },
+  ];
+}
+
+const MOST_EXPLAINED = 20;
+
+const judgedServices = fields({ services: list(fields({ namespace: text, name: text, state: text })) });
+
+async function explainProblems(proxy: RunningProxy): Promise<readonly unknown[]> {
+  const { services } = await proxy.query('/debug/services?problems=true', judgedServices, 30_000);
+  const explained = services.filter(({ state }) => state !== 'ok').slice(0, MOST_EXPLAINED);
+  const explanations: unknown[] = [];
+  for (const { namespace, name } of explained)
+    explanations.push(await proxy.query(`/debug/explain?subject=${namespace}/${name}`, anything));
+  return explanations;
 }
 
 function ruleParts(): readonly BundlePart[] {

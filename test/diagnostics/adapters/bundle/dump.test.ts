@@ -58,8 +58,12 @@ describe('of a node', () => {
 
   it('has the answers of all routes, without secrets', async () => {
     const json = (_: unknown, response: Parameters<Routes[string]>[1]): void =>
-      respond(response, 200, JSON_TYPE, JSON.stringify(planted));
-    const routes = ['status', 'services', 'service-counts', 'history', 'sync', 'diff', 'traffic'];
+      respond(response, 200, JSON_TYPE, JSON.stringify({ ...planted, services }));
+    const services = [
+      { namespace: 'shop', name: 'web', state: 'error' },
+      { namespace: 'shop', name: 'well', state: 'ok' },
+    ];
+    const routes = ['status', 'history', 'sync', 'diff', 'traffic', 'explain', 'services'];
     served = await Served.start({
       ...Object.fromEntries(routes.map((name) => [`/debug/${name}`, json])),
       '/configz': (_, response) => respond(response, 503, TEXT_TYPE, `no: token=${SECRET}`),
@@ -72,20 +76,19 @@ describe('of a node', () => {
     await archive.finish();
     const written = await readArchive(path);
     expectNoSecret(written);
-    expect(Object.keys(written)).toEqual([
-      ...routes.map((name) => `node-1/debug/${name}.json`).sort((a, b) => order(a) - order(b)),
-      'node-1/debug/metrics.txt',
-      'index.json',
+    expect(Object.keys(written).sort()).toEqual([
       'README.md',
+      'index.json',
+      ...[...routes.map((name) => `${name}.json`), 'metrics.txt']
+        .sort()
+        .map((name) => `node-1/debug/${name}`),
     ]);
+    expect(JSON.parse(written['node-1/debug/explain.json']!)).toHaveLength(1);
     expect(JSON.parse(written['index.json']!) as BundleIndex).toMatchObject({
       files: expect.arrayContaining([
         expect.objectContaining({ path: 'node-1/debug/configz.json', state: 'missing' }),
       ]) as unknown,
     });
-    function order(name: string): number {
-      return parts.findIndex((part) => `node-1/${part.path}` === name);
-    }
   });
 
   it('says once that no proxy is reachable', async () => {
