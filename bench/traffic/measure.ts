@@ -57,14 +57,15 @@ async function measureCounting(
 
 /** As a table in Markdown. */
 export function trafficTable({ idle, first, later, complete, peakBytes, last }: TrafficFigures): string {
-  const sum = (of: 'open' | 'new'): number => last.services.reduce((total, port) => total + port[of], 0);
+  const sum = (of: 'openConnections' | 'newConnections'): number =>
+    last.services.reduce((total, port) => total + port[of], 0);
   const rows = [
-    ['tracked connections, as the kernel counts them', last.tracked.toLocaleString('en')],
+    ['tracked connections, as the kernel counts them', last.trackedConnections.toLocaleString('en')],
     [
       'open and new a second, as `top` counts them',
-      `${sum('open').toLocaleString('en')}, ${sum('new').toLocaleString('en')}`,
+      `${sum('openConnections').toLocaleString('en')}, ${sum('newConnections').toLocaleString('en')}`,
     ],
-    ['counted', `one in ${last.sampledOneIn}; events lost ${last.timesLost} times`],
+    ['counted', `one in ${last.samplingRate}; events lost ${last.eventLosses} times`],
     ['of a core while nobody watches', percent(idle)],
     [`until all have been read, which took ${complete.toFixed(0)} s`, percent(first)],
     ['afterwards', percent(later)],

@@ -89,8 +89,8 @@ export function ejectionText({ since, until }: EjectionTimes): string {
 const MOST = 3;
 
 /** `belongs to shop/dns:udp`. */
-export function ownerText({ holder, port }: Pick<ConflictingFrontend, 'holder' | 'port'>): string {
-  return `belongs to ${holder}${port === undefined ? '' : `:${port}`}`;
+export function ownerText({ owner, portName }: Pick<ConflictingFrontend, 'owner' | 'portName'>): string {
+  return `belongs to ${owner}${portName === undefined ? '' : `:${portName}`}`;
 }
 
 /** `10.96.0.10:53/UDP belongs to shop/dns:udp`. */

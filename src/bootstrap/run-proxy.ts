@@ -101,7 +101,7 @@ export async function once(asked: CommandLine, logger: Logger, timeout = LISTING
     const outcomes = await Promise.race([attempts, ready.failure]);
     await Promise.all(families.flatMap(({ conntrack }) => conntrack).map((one) => one.inSync()));
     const failures = families.flatMap(({ family }) =>
-      statuses.failures(family).map(({ key, reason }) => `${key} (${family}): ${reason}`),
+      statuses.failures(family).map(({ servicePort, reason }) => `${servicePort} (${family}): ${reason}`),
     );
     const reasons = [
       ...outcomes.flatMap((error) => error ?? []),

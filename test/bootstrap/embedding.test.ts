@@ -83,7 +83,7 @@ describe('createProxy', () => {
     const proxy = await world.create();
     await proxy.start();
     await proxy.programmed();
-    expect(proxy.notProxied).toMatchObject([{ family: 'IPv4', key: 'shop/cart/tcp/', reason: 'no' }]);
+    expect(proxy.notProxied).toMatchObject([{ family: 'IPv4', servicePort: 'shop/cart/tcp/', reason: 'no' }]);
     world.backend.poisoned.clear();
     await world.passes(2000);
     expect(proxy.notProxied).toEqual([]);

@@ -92,11 +92,11 @@ describe('a running proxy that is asked', () => {
     expect(stdout).toMatch(/^ {2}IPv4: in sync, 2 service ports programmed, last sync 20/m);
     expect(exitCode).toBe(0);
     expect(await asked<ProxyStatus>('status')).toMatchObject({
-      state: 'good',
+      state: 'ok',
       node: 'node1',
       mode: 'nftables',
       inSync: true,
-      lag: 0,
+      lagSeconds: 0,
       families: [{ family: 'IPv4', programmed: 2, failed: [] }, { family: 'IPv6' }],
     });
   });
@@ -208,7 +208,7 @@ default    web   NodePort   2/2        programmed   172.30.20.6:80/TCP +1
       servicePort: 'default/web/tcp/http',
       family: 'IPv4',
       result: 'programmed',
-      endpoints: { now: 2, some: ['-10.244.1.14:8080', '+10.244.1.15:8080'] },
+      endpointChange: { count: 2, examples: ['-10.244.1.14:8080', '+10.244.1.15:8080'] },
     });
     const all = await ask('history');
     expect(all.exitCode).toBe(0);
@@ -265,15 +265,15 @@ default    web   NodePort   2/2        programmed   172.30.20.6:80/TCP +1
   it('tells what it repaired', async () => {
     await namespace.run(['nft', 'delete', 'table', 'ip', 'kube-proxy']);
     await until('it is repaired', async () =>
-      (await statusNow()).families.some(({ sync }) => sync.drift.repaired > 0),
+      (await statusNow()).families.some(({ sync }) => sync.drift.writtenSteps > 0),
     );
     const { changes } = await asked<History>('history');
-    expect(changes.filter(({ what }) => what === 'repaired')).toEqual([
+    expect(changes.filter(({ kind }) => kind === 'repaired')).toEqual([
       {
-        what: 'repaired',
+        kind: 'repaired',
         family: 'IPv4',
-        at: expect.stringMatching(/^\d{4}-.*Z$/) as string,
-        steps: expect.any(Number) as number,
+        time: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+        writtenSteps: expect.any(Number) as number,
       },
     ]);
     const { exitCode, stdout } = await ask('status');
@@ -291,7 +291,9 @@ default    web   NodePort   2/2        programmed   172.30.20.6:80/TCP +1
       'route add default via 10.244.1.254',
     ])
       await namespace.run(['ip', ...command.split(' ')]);
-    expect(await asked<Explanation>('explain', 'default/web')).toMatchObject({ kernel: { obstacles: [] } });
+    expect(await asked<Explanation>('explain', 'default/web')).toMatchObject({
+      kernelPath: { obstacles: [] },
+    });
     await namespace.run(['nft', 'add table inet guard']);
     await namespace.run(['nft', 'add chain inet guard o { type filter hook output priority -10; }']);
     await namespace.run(['nft', 'add rule inet guard o ip daddr 10.244.1.0/24 tcp dport 8080 drop']);

@@ -34,20 +34,20 @@ it('lists no rules on a node without a proxy, and what a mode would bring', asyn
   expect(planned.exitCode).toBe(1);
   const [family] = planned.result.families;
   expect(family).toMatchObject({ family: 'IPv4', modes: ['iptables', 'nftables'] });
-  expect(family!.differences.filter(({ known }) => known === undefined)).toEqual([
+  expect(family!.differences.filter(({ knownDifference }) => knownDifference === undefined)).toEqual([
     expect.objectContaining({ service: 'default/web' }),
   ]);
-  expect(family!.unlisted).toBeGreaterThan(0);
+  expect(family!.omitted).toBeGreaterThan(0);
 });
 
 it('compares with another mode, and lists the rules of both', async () => {
   await commands.run(['--once', '--proxy-mode', 'nftables', ...manifests()]);
   const { result } = await compared('--plan', 'iptables');
-  expect(result.node!.rules.map(({ place }) => place)).toEqual(['nftables', 'nftables']);
+  expect(result.nodeRules!.rules.map(({ place }) => place)).toEqual(['nftables', 'nftables']);
   const [family] = result.families;
-  expect(family).toMatchObject({ modes: ['nftables', 'iptables'], unknown: 0 });
-  expect(family!.differences.filter(({ known }) => known === undefined)).toEqual([]);
-  expect(family!.known.map(({ name }) => name)).toContain('other-ports');
+  expect(family).toMatchObject({ modes: ['nftables', 'iptables'], unknownClasses: 0 });
+  expect(family!.differences.filter(({ knownDifference }) => knownDifference === undefined)).toEqual([]);
+  expect(family!.knownDifferences.map(({ name }) => name)).toContain('other-ports');
   const ruleset = await commands.namespace.run(['nft', 'list', 'ruleset']);
   await commands.run(['--once', '--proxy-mode', 'iptables', ...manifests()]);
   await commands.namespace.run(['nft', '-f', '-'], ruleset);
@@ -75,7 +75,7 @@ it.each(sampleOf(['iptables', 'nftables']))(
     const { exitCode, result } = await compared('--plan', mode);
     expect([exitCode, result.families[0]]).toEqual([
       0,
-      expect.objectContaining({ modes: [mode, mode], different: 0, unknown: 0 }),
+      expect.objectContaining({ modes: [mode, mode], differentClasses: 0, unknownClasses: 0 }),
     ]);
     // What is in a proxy's chains counts.
     const lost =

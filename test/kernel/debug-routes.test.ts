@@ -59,7 +59,7 @@ async function start(...flags: readonly string[]): Promise<void> {
     'everything is programmed, and rules of other modes are looked for no more',
     async () => {
       const { state, inSync } = await statusOf(testbed.node);
-      return state === 'good' && inSync;
+      return state === 'ok' && inSync;
     },
   );
 }
@@ -77,7 +77,7 @@ it('answers only over loopback wherever metrics are, so that the commands work',
   }
   for (const path of KUBE_PROXYS) expect([path, await fromPod(path)]).toEqual([path, 200]);
   const { exitCode, stdout } = await Command.run(testbed.node, ['status']);
-  expect([exitCode, stdout]).toEqual([0, expect.stringContaining('good')]);
+  expect([exitCode, stdout]).toEqual([0, expect.stringContaining('ok')]);
 });
 
 it('answers everybody with --debug-routes', async () => {

@@ -91,7 +91,9 @@ async function answer<T>(...args: readonly string[]): Promise<T> {
 /** How many endpoints step aside, by Service; those without any are left out. */
 const asideIn = ({ services }: ServiceList): Record<string, number> =>
   Object.fromEntries(
-    services.flatMap(({ name, endpoints: { aside: count } }) => (count === undefined ? [] : [[name, count]])),
+    services.flatMap(({ name, endpointCounts: { ejected: count } }) =>
+      count === undefined ? [] : [[name, count]],
+    ),
   );
 
 /** As the proxy itself tells it: to start a program for each look costs twenty times as much. */

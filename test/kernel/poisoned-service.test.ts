@@ -130,7 +130,7 @@ describe.each(ways)(`poisoned services among ${count}, with $name`, ({ way, view
   }
 
   async function failed(): Promise<readonly string[]> {
-    return (await proxy.ask('failures')).map(({ key }) => key).sort();
+    return (await proxy.ask('failures')).map(({ servicePort }) => servicePort).sort();
   }
 
   it('by a change keep their last good rules, are named, and follow when they are well', async () => {

@@ -86,27 +86,31 @@ it('counts what a load opens, begins, transfers and closes, by service port and 
   await askTimes(7, testbed.ext, webNodePort);
   await askTimes(5, testbed.pod, echo);
 
-  await until('all connections are counted', async () => top.sum('new', 'web', 'http') >= 38);
-  await until('closed ones are', async () => portOf(top.last, 'web', 'http')?.open === 11);
-  await until('datagrams are', async () => top.sum('new', 'web', 'echo') >= 5);
+  await until('all connections are counted', async () => top.sum('newConnections', 'web', 'http') >= 38);
+  await until('closed ones are', async () => portOf(top.last, 'web', 'http')?.openConnections === 11);
+  await until('datagrams are', async () => top.sum('newConnections', 'web', 'echo') >= 5);
   const report = top.last;
   const http = portOf(report, 'web', 'http');
   expect(openBy(http)).toEqual({
     [first.address]: answeredBy('first'),
     [second.address]: answeredBy('second'),
   });
-  expect(portOf(report, 'web', 'echo')).toMatchObject({ protocol: 'UDP', open: 5, unanswered: 0 });
-  expect(top.sum('new', 'web', 'http')).toBe(38);
-  expect(top.sum('unanswered', 'web', 'http')).toBe(0);
+  expect(portOf(report, 'web', 'echo')).toMatchObject({
+    protocol: 'UDP',
+    openConnections: 5,
+    unansweredConnections: 0,
+  });
+  expect(top.sum('newConnections', 'web', 'http')).toBe(38);
+  expect(top.sum('unansweredConnections', 'web', 'http')).toBe(0);
   // An answer with its headers, each way in packets with headers of their own.
   await until('bytes are counted', async () => top.sum('bytes', 'web', 'http') > 38 * 500);
-  expect(report).toMatchObject({ sampledOneIn: 1, timesLost: 0, countsBytes: true });
+  expect(report).toMatchObject({ samplingRate: 1, eventLosses: 0, bytesCounted: true });
   expect(await top.stop()).toBe(0);
 
   // The next one did not see them begin.
   const later = await once('-n', 'default', 'web');
   expect(openBy(portOf(later, 'web', 'http'))).toEqual(openBy(http));
-  expect(portOf(later, 'web', 'http')).toMatchObject({ new: 0, unanswered: 0 });
+  expect(portOf(later, 'web', 'http')).toMatchObject({ newConnections: 0, unansweredConnections: 0 });
   await expect(once('-n', 'elsewhere')).rejects.toThrow(
     'top ended with 1: elsewhere: no Service of this namespace',
   );
@@ -115,27 +119,34 @@ it('counts what a load opens, begins, transfers and closes, by service port and 
 it('marks an endpoint that does not answer, or refuses, and no other', async () => {
   await testbed.pod.send([mute]);
   const before = await once('--interval', '1500ms');
-  expect(portOf(before, 'mute', 'http')).toMatchObject({ open: 5, unanswered: 5, silentEndpoints: 1 });
-  expect(endpoint(portOf(before, 'mute', 'http'), MUTE)).toMatchObject({ state: 'ready', silent: true });
+  expect(portOf(before, 'mute', 'http')).toMatchObject({
+    openConnections: 5,
+    unansweredConnections: 5,
+    unresponsiveEndpoints: 1,
+  });
+  expect(endpoint(portOf(before, 'mute', 'http'), MUTE)).toMatchObject({
+    state: 'ready',
+    unresponsive: true,
+  });
 
   await second.kill();
   const top = await RunningTop.start(testbed.node, '--sort', 'unanswered');
   await testbed.pod.send([{ dst: web.dst, proto: 'tcp', port: web.port, n: 40 }]);
   await until('the refusing endpoint is marked', async () => {
     const row = endpoint(portOf(top.last, 'web', 'http'), second.address);
-    return row?.silent === true;
+    return row?.unresponsive === true;
   });
-  expect(endpoint(portOf(top.last, 'web', 'http'), first.address)?.silent).toBe(false);
+  expect(endpoint(portOf(top.last, 'web', 'http'), first.address)?.unresponsive).toBe(false);
   await second.startAgain();
   await askTimes(10, testbed.pod, web);
   await until('it answers again', async () => {
-    return endpoint(portOf(top.last, 'web', 'http'), second.address)?.silent === false;
+    return endpoint(portOf(top.last, 'web', 'http'), second.address)?.unresponsive === false;
   });
   await top.stop();
 });
 
 it('shows a named Service without traffic, and ends with 1 for one that does not exist', async () => {
-  expect(portOf(await once('idle'), 'idle', 'http')).toMatchObject({ open: 0, new: 0 });
+  expect(portOf(await once('idle'), 'idle', 'http')).toMatchObject({ openConnections: 0, newConnections: 0 });
   const { exitCode } = await Command.run(testbed.node, ['top', '--once', '--interval', '100ms', 'nobody']);
   expect(exitCode).toBe(1);
 });

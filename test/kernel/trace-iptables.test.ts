@@ -95,7 +95,7 @@ describe.each(sampleOf(iptablesVariants))('a walk through what iptables-%s saves
         where: 'filter firewall',
         rule: '-A firewall -s 198.18.0.0/24 -p tcp -m multiport --dports 443,8080 -j DROP',
         effect: 'drops it',
-        isForeign: true,
+        foreign: true,
       });
     }
   });

@@ -105,7 +105,7 @@ describe('kubeproxy trace --kernel', () => {
     // The rules of this program are as they were.
     expect(await traced(desired, step)).toEqual(met(step));
     const [answer] = await actual.answers([query]);
-    expect(answer!.steps.filter(({ isForeign }) => isForeign)).toContainEqual(
+    expect(answer!.steps.filter(({ foreign: isForeign }) => isForeign)).toContainEqual(
       expect.objectContaining({ rule: expect.stringContaining(culprit) as string }),
     );
   });
@@ -117,7 +117,7 @@ describe('kubeproxy trace --kernel', () => {
       expect(await traced(actual, step)).toEqual(met(step));
       await until('the table that changes all the time is named', async () => {
         const [answer] = await actual.answers([query]);
-        const doubts = answer!.steps.filter(({ isUncertain }) => isUncertain);
+        const doubts = answer!.steps.filter(({ uncertain }) => uncertain);
         return doubts.some(({ where }) => where === 'ip busy');
       });
     } finally {

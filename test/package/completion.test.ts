@@ -35,7 +35,7 @@ const row = (namespace: string, name: string): ServiceRow => ({
     namespace,
     name,
     frontends: ['10.96.0.1:80/TCP'],
-    endpoints: { used: 1, known: 1 },
+    endpointCounts: { used: 1, known: 1 },
     state: 'programmed',
   },
 });
@@ -49,7 +49,7 @@ beforeAll(async () => {
   served = await Served.start({
     '/debug/services': (_, response) => {
       const services = [row('default', 'web'), row('shop', 'cart'), row('shop', 'web')];
-      response.end(JSON.stringify({ services, unknown: [] }));
+      response.end(JSON.stringify({ services, unknownNames: [] }));
     },
   });
   const program = join(folder, 'bin/kubeproxy');

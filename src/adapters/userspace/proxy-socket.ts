@@ -120,7 +120,7 @@ export class PortClaimError extends NamedError {
 
 /** Another service port has it. */
 export function portTaken(claim: PortClaim, protocol: Protocol, owner: ServicePortKey): PortClaimError {
-  return new PortClaimError(claim, protocol, `it ${ownerText({ holder: serviceOf(owner) })}`);
+  return new PortClaimError(claim, protocol, `it ${ownerText({ owner: serviceOf(owner) })}`);
 }
 
 /** The system does not give it. */

@@ -203,9 +203,9 @@ export class EjectUnresponsiveEndpoints implements EjectionStatus {
     this.ownConnects.forget(entry);
   }
 
-  private isReliable({ complete, timesLost }: CountingFacts): boolean {
-    if (timesLost !== this.timesLost) this.lostAt = this.clock.steady();
-    this.timesLost = timesLost;
+  private isReliable({ complete, eventLosses }: CountingFacts): boolean {
+    if (eventLosses !== this.timesLost) this.lostAt = this.clock.steady();
+    this.timesLost = eventLosses;
     return complete && this.isTrusting();
   }
 
@@ -221,20 +221,20 @@ function hasUnanswered({ endpoints }: PortTraffic): boolean {
 }
 
 /** Reasons why some unresponsive endpoints cannot be detected on this machine, for people. */
-function detectionLimits({ tracksServices, hidesDeadOnBridges }: CountingFacts): readonly string[] {
+function detectionLimits({ servicesTracked, bridgedHidden }: CountingFacts): readonly string[] {
   return compactTexts(
-    !tracksServices &&
+    !servicesTracked &&
       'connections through IPVS are not tracked, so unresponsive endpoints are not detected: set net.ipv4.vs.conntrack to 1',
-    hidesDeadOnBridges &&
+    bridgedHidden &&
       'net.bridge.bridge-nf-call-iptables is 1, so connections of pods to a dead endpoint on their own bridge are not tracked: only connections of other clients lead to its ejection',
   );
 }
 
 /** Why no endpoint is ejected at present, for people. */
-function temporaryLimits({ complete, readShare }: CountingFacts, eventsWereLost: boolean): readonly string[] {
+function temporaryLimits({ complete, readRatio }: CountingFacts, eventsWereLost: boolean): readonly string[] {
   return compactTexts(
     !complete &&
-      `${Math.floor(100 * readShare)}% of the connections have been read; no endpoint is ejected until all have been read`,
+      `${Math.floor(100 * readRatio)}% of the connections have been read; no endpoint is ejected until all have been read`,
     eventsWereLost && 'connection events were lost, so no endpoint is ejected for 10 s',
   );
 }

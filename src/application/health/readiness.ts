@@ -72,10 +72,13 @@ export class Readiness {
     const all = IP_FAMILIES.flatMap((family) =>
       this.statuses
         .failures(family)
-        .filter(({ key }) => !this.isBeyondMode(family, key))
-        .map((port) => ({ ...port, lasts: now - Date.parse(port.since) }))
+        .filter(({ servicePort }) => !this.isBeyondMode(family, servicePort))
+        .map((port) => ({ ...port, lasts: now - Date.parse(port.sinceTime) }))
         .filter(({ lasts }) => lasts > LONGEST_FAILURE)
-        .map(({ key, reason, lasts }) => `${key} (${family}) for ${Math.floor(lasts / 1000)} s: ${reason}`),
+        .map(
+          ({ servicePort, reason, lasts }) =>
+            `${servicePort} (${family}) for ${Math.floor(lasts / 1000)} s: ${reason}`,
+        ),
     );
     return named(all);
   }

@@ -13,21 +13,21 @@ import {
 /** How a list changed. */
 export type ListChange = ReturnType<typeof listChange>;
 const listChange = fields({
-  now: number,
+  count: number,
   added: number,
   removed: number,
   /** Members that stay, with another outcome for clients; only of frontends. */
-  turned: number,
+  changed: number,
   /** The first of these: `+10.244.1.5:8080`, `-10.244.1.6:8080`, `10.96.0.80:80 reject → forward`. */
-  some: list(text),
+  examples: list(text),
 });
 
 const change = {
   family,
   /** When the outcome was known. */
-  at: time,
+  time,
   /** Steps written into the kernel: by the whole sync, which may have changed other service ports too. */
-  steps: number,
+  writtenSteps: number,
   /** Why, if it failed or is degraded. */
   reason: optional(text),
 };
@@ -36,30 +36,30 @@ const change = {
 export type ServicePortChange = ReturnType<typeof servicePortChange>;
 const servicePortChange = fields({
   ...change,
-  what: oneOf('service-port'),
+  kind: oneOf('service-port'),
   /** Its key. */
   servicePort: text,
   result: word<'programmed' | 'degraded' | 'failed' | 'removed'>(),
   /** When the first event arrived that its sync programmed. */
-  event: time,
+  eventTime: time,
   /** When the cause of a changed EndpointSlice happened, if the cluster says so. */
-  trigger: optional(time),
-  /** Milliseconds from that event to the outcome. */
-  took: number,
+  triggerTime: optional(time),
+  /** From that event to the outcome. */
+  durationSeconds: number,
   /** Endpoints that traffic of this node may go to. */
-  endpoints: listChange,
+  endpointChange: listChange,
   /** Ejected endpoints; missing if they did not change. */
-  aside: optional(listChange),
-  frontends: listChange,
+  ejectedChange: optional(listChange),
+  frontendChange: listChange,
 });
 
 /** What concerned a whole family: a first sync or one after a failure, a failure as a whole, a repair. */
 export type FamilyChange = ReturnType<typeof familyChange>;
 const familyChange = fields({
   ...change,
-  what: oneOf('everything-programmed', 'sync-failed', 'repaired'),
-  /** Milliseconds, if a sync was made. */
-  took: optional(number),
+  kind: oneOf('everything-programmed', 'sync-failed', 'repaired'),
+  /** If a sync was made. */
+  durationSeconds: optional(number),
 });
 
 /** What one sync or repair did, of which a proxy remembers the last thousand. */
@@ -70,7 +70,7 @@ export type History = ReturnType<typeof historyAnswer>;
 export const historyAnswer = fields({
   /** The oldest first. */
   changes: list(
-    variants('what', {
+    variants('kind', {
       'service-port': servicePortChange,
       'everything-programmed': familyChange,
       'sync-failed': familyChange,

@@ -1,6 +1,6 @@
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import { serviceOf, type ServiceKey } from '../../domain/model/service-port-name.js';
-import { timeText } from '../../domain/model/text.js';
+import { roundedSeconds, timeText } from '../../domain/model/text.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Clock } from '../ports/clock.js';
 import type { SyncObserver, SyncReport } from '../ports/sync-observer.js';
@@ -37,18 +37,18 @@ export class ChangeHistory implements Partial<SyncObserver> {
     if (ok && !full) return this.programmed(family, report);
     if (isRepeated) return;
     this.add({
-      what: ok ? 'everything-programmed' : 'sync-failed',
+      kind: ok ? 'everything-programmed' : 'sync-failed',
       family,
-      at: timeText(this.clock.now()),
-      steps: written,
-      took: Math.round(seconds * 1000),
+      time: timeText(this.clock.now()),
+      writtenSteps: written,
+      durationSeconds: roundedSeconds(seconds),
       ...(!ok && { reason: error }),
     });
   }
 
   /** Rules that another program had changed were repaired. */
   repaired(family: IpFamily, steps: number): void {
-    this.add({ what: 'repaired', family, at: timeText(this.clock.now()), steps });
+    this.add({ kind: 'repaired', family, time: timeText(this.clock.now()), writtenSteps: steps });
   }
 
   /** All changes since the start. */
@@ -62,19 +62,26 @@ export class ChangeHistory implements Partial<SyncObserver> {
     const all =
       this.count < CAPACITY ? this.ring : [...this.ring.slice(oldest), ...this.ring.slice(0, oldest)];
     const concerns = (entry: ChangeEntry): boolean =>
-      entry.what === 'service-port' && services.includes(serviceOf(entry.servicePort));
+      entry.kind === 'service-port' && services.includes(serviceOf(entry.servicePort));
     return { changes: services.length === 0 ? [...all] : all.filter(concerns), total: this.count };
   }
 
   /** The service ports that a sync programmed, or could not. When all were due, only failures are listed one by one. */
   private programmed(family: IpFamily, report: SyncReport): void {
     const { changed, everyService, failed, written, triggers } = report;
-    const ms = Math.round(report.seconds * 1000);
-    const sinceEvent = Math.round(report.sinceEventSeconds * 1000);
+    const sinceEvent = roundedSeconds(report.sinceEventSeconds);
     const failures = new Set(failed.map(({ key }) => key));
     const now = this.clock.now();
-    const [at, event] = [timeText(now), timeText(now - sinceEvent)];
-    if (everyService) this.add({ what: 'everything-programmed', family, at, steps: written, took: ms });
+    const time = timeText(now);
+    const eventTime = timeText(now - Math.round(sinceEvent * 1000));
+    if (everyService)
+      this.add({
+        kind: 'everything-programmed',
+        family,
+        time,
+        writtenSteps: written,
+        durationSeconds: roundedSeconds(report.seconds),
+      });
     for (const change of changed) {
       const hasFailed = failures.has(change.key);
       if (everyService && !hasFailed) continue;
@@ -82,18 +89,21 @@ export class ChangeHistory implements Partial<SyncObserver> {
       if (!outcome) continue;
       const times = triggers.size > 0 ? triggers.get(serviceOf(change.key)) : undefined;
       this.add({
-        what: 'service-port',
+        kind: 'service-port',
         family,
-        at,
-        steps: written,
+        time,
+        writtenSteps: written,
         servicePort: change.key,
         ...outcome,
-        event,
-        ...(times?.[0] !== undefined && { trigger: timeText(times[0]) }),
-        took: sinceEvent,
-        endpoints: endpointsChange(change.former?.endpoints.reachable, change.entry?.endpoints.reachable),
+        eventTime,
+        ...(times?.[0] !== undefined && { triggerTime: timeText(times[0]) }),
+        durationSeconds: sinceEvent,
+        endpointChange: endpointsChange(
+          change.former?.endpoints.reachable,
+          change.entry?.endpoints.reachable,
+        ),
         ...ejectedChange(change),
-        frontends: frontendsChange(change.former?.frontends, change.entry?.frontends),
+        frontendChange: frontendsChange(change.former?.frontends, change.entry?.frontends),
       });
     }
   }

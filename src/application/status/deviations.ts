@@ -51,7 +51,7 @@ export class Deviations {
       const reserved = owner === undefined ? this.table.reservedFor(protocol, place) : undefined;
       return reserved === undefined
         ? { frontend, ...ownerNames(owner ?? key) }
-        : { frontend, holder: reserved };
+        : { frontend, owner: reserved };
     };
     return {
       held: () => lost.map(ownerOf),
@@ -70,11 +70,11 @@ interface Deviation extends Pick<DegradedStatus, 'limitedBy'> {
 
 /** Names the owners of frontends as they are when it is read: a new owner costs all others that request the frontend nothing. */
 export function degradedStatus(since: string, { held, texts, ...rest }: Deviation): DegradedStatus {
-  if (held().length === 0) return { state: 'degraded', since, reason: texts.join('; '), ...rest };
+  if (held().length === 0) return { state: 'degraded', sinceTime: since, reason: texts.join('; '), ...rest };
   return {
     state: 'degraded',
-    since,
-    get held() {
+    sinceTime: since,
+    get conflicts() {
       return held();
     },
     get reason() {
@@ -84,7 +84,7 @@ export function degradedStatus(since: string, { held, texts, ...rest }: Deviatio
   };
 }
 
-function ownerNames(owner: ServicePortKey): Pick<ConflictingFrontend, 'holder' | 'port'> {
+function ownerNames(owner: ServicePortKey): Pick<ConflictingFrontend, 'owner' | 'portName'> {
   const { port } = servicePortName(owner);
-  return { holder: serviceOf(owner), ...(port !== '' && { port }) };
+  return { owner: serviceOf(owner), ...(port !== '' && { portName: port }) };
 }

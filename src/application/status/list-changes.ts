@@ -2,7 +2,7 @@ import { frontendPlace, type Frontend } from '../../domain/forwarding/forwarding
 import { comparePlaces, endpointPlace, type Endpoint } from '../../domain/model/endpoint.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import { ejectedOf } from '../../domain/select-endpoints.js';
-import type { ListChange } from './change-entry.js';
+import type { ListChange, ServicePortChange } from './change-entry.js';
 
 /** How many members of a change are named. */
 const NAMED = 3;
@@ -29,10 +29,10 @@ export function endpointsChange(
 }
 
 /** Which endpoints were ejected or returned, if any. */
-export function ejectedChange({ former, entry }: ForwardingChange): { readonly aside?: ListChange } {
+export function ejectedChange({ former, entry }: ForwardingChange): Pick<ServicePortChange, 'ejectedChange'> {
   if (!former?.endpoints.ejected && !entry?.endpoints.ejected) return {};
-  const aside = endpointsChange(former && ejectedOf(former.endpoints), entry && ejectedOf(entry.endpoints));
-  return aside.some.length > 0 ? { aside } : {};
+  const change = endpointsChange(former && ejectedOf(former.endpoints), entry && ejectedOf(entry.endpoints));
+  return change.examples.length > 0 ? { ejectedChange: change } : {};
 }
 
 /** Beyond the end of a list is behind all. */
@@ -54,27 +54,26 @@ export function frontendsChange(
     const before = former.find(isAt(frontend));
     if (!before) change.note('added', frontendPlace(frontend));
     else if (before.outcome !== frontend.outcome)
-      change.note('turned', `${frontendPlace(frontend)} ${before.outcome} → ${frontend.outcome}`);
+      change.note('changed', `${frontendPlace(frontend)} ${before.outcome} → ${frontend.outcome}`);
   }
   for (const frontend of former)
     if (!present.some(isAt(frontend))) change.note('removed', frontendPlace(frontend));
   return change.of(present);
 }
 
-const SIGNS = { added: '+', removed: '-', turned: '' } as const;
+const SIGNS = { added: '+', removed: '-', changed: '' } as const;
 
 /** Counts changes, and keeps the first of them as texts. */
 class ChangeCount {
-  private readonly counts = { added: 0, removed: 0, turned: 0 };
-  private some: readonly string[] = NOTHING;
+  private readonly counts = { added: 0, removed: 0, changed: 0 };
+  private examples: readonly string[] = NOTHING;
 
   note(kind: keyof typeof SIGNS, text: string): void {
     this.counts[kind]++;
-    if (this.some.length < NAMED) this.some = [...this.some, SIGNS[kind] + text];
+    if (this.examples.length < NAMED) this.examples = [...this.examples, SIGNS[kind] + text];
   }
 
-  of({ length: now }: readonly unknown[]): ListChange {
-    const { added, removed, turned } = this.counts;
-    return { now, added, removed, turned, some: this.some };
+  of({ length }: readonly unknown[]): ListChange {
+    return { count: length, ...this.counts, examples: this.examples };
   }
 }

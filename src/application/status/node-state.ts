@@ -95,7 +95,7 @@ export function portProblemTexts(
 ): readonly string[] {
   const failed = statuses.failures(family).filter((port) => isMeant('failed', port)).length;
   const degraded = statuses.degradations(family).filter((port) => isMeant('degraded', port));
-  const conflicts = degraded.reduce((sum, { held = [] }: PortProblem) => sum + held.length, 0);
+  const conflicts = degraded.reduce((sum, { conflicts: held = [] }: PortProblem) => sum + held.length, 0);
   return compactTexts(
     failed > 0 && `${family}: ${counted(failed, 'service port fails', 'service ports fail')}`,
     degraded.length > 0 &&

@@ -19,29 +19,29 @@ export interface ConflictingFrontend {
   /** As `frontendName` makes it: `10.96.0.10:53/UDP`. */
   readonly frontend: string;
   /** The Service that has it, as `namespace/name`; or what of the proxy's own is there, in words. */
-  readonly holder: string;
+  readonly owner: string;
   /** The name of the holder's port; missing for an unnamed one. */
-  readonly port?: string | undefined;
+  readonly portName?: string | undefined;
 }
 const conflictingFrontend: Shape<ConflictingFrontend> = fields({
   frontend: text,
-  holder: text,
-  port: optional(text),
+  owner: text,
+  portName: optional(text),
 });
 
 export type ProgrammedStatus = ReturnType<typeof programmed>;
-const programmed = fields({ state: oneOf('programmed'), since: time });
+const programmed = fields({ state: oneOf('programmed'), sinceTime: time });
 
 /** It is programmed, but not as its Service asks for. */
 export type DegradedStatus = ReturnType<typeof degraded>;
 const degraded = fields({
   state: oneOf('degraded'),
   /** Without an interruption. */
-  since: time,
+  sinceTime: time,
   /** For people. */
   reason: text,
   /** Its frontends that another service port holds; missing without any. */
-  held: optional(list(conflictingFrontend)),
+  conflicts: optional(list(conflictingFrontend)),
   /** `node`: the node lacks something. Missing: its Service requests what it cannot have. */
   limitedBy: optional(oneOf('node')),
 });
@@ -50,7 +50,7 @@ export type FailedStatus = ReturnType<typeof failed>;
 const failed = fields({
   state: oneOf('failed'),
   /** The first of the consecutive failures. */
-  since: time,
+  sinceTime: time,
   reason: text,
   attempts: number,
   /** As in `ServiceFailure`. */
@@ -69,11 +69,11 @@ export const portStatus = variants('state', {
 /** A service port that failed to be programmed, or that is degraded. */
 export type PortProblem = ReturnType<typeof portProblem>;
 export const portProblem = fields({
-  key: text,
+  servicePort: text,
   reason: text,
-  since: time,
+  sinceTime: time,
   /** Its frontends that another service port holds; missing without any. */
-  held: optional(list(conflictingFrontend)),
+  conflicts: optional(list(conflictingFrontend)),
   /** As in its status. */
   limitedBy: optional(oneOf('mode', 'node')),
 });

@@ -8,7 +8,7 @@ export type ServiceStatus = Exclude<PortStatus, { readonly state: 'pending' }>;
 
 /** How many of its frontends other service ports hold. */
 export function conflictCount(status: ServiceStatus | undefined): number {
-  return status?.state === 'degraded' ? (status.held?.length ?? 0) : 0;
+  return status?.state === 'degraded' ? (status.conflicts?.length ?? 0) : 0;
 }
 
 /** Whether other service ports hold all its frontends, so that nothing leads to its endpoints. */
@@ -94,9 +94,17 @@ export class ServiceStatuses {
     return [...this.problems[trouble][family]].flatMap((key) => {
       const status = this.byFamily[family].get(key);
       if (status?.state !== trouble) return [];
-      const held = status.state === 'degraded' ? status.held : undefined;
-      const { reason, since, limitedBy } = status;
-      return [{ key, reason, since, ...(held && { held }), ...(limitedBy && { limitedBy }) }];
+      const conflicts = status.state === 'degraded' ? status.conflicts : undefined;
+      const { reason, sinceTime, limitedBy } = status;
+      return [
+        {
+          servicePort: key,
+          reason,
+          sinceTime,
+          ...(conflicts && { conflicts }),
+          ...(limitedBy && { limitedBy }),
+        },
+      ];
     });
   }
 }

@@ -47,7 +47,7 @@ export class ServicePortOutcomes {
   record(changed: readonly ForwardingChange[], { failed, notes = [] }: ApplyResult): void {
     const since = this.now();
     // One object for all that are programmed as requested, to save memory: that is most of them.
-    const plain: ProgrammedStatus = { state: 'programmed', since };
+    const plain: ProgrammedStatus = { state: 'programmed', sinceTime: since };
     if (this.deviations.isEmpty && failed.length === 0 && notes.length === 0) {
       for (const { key, entry } of changed) this.succeeded(key, entry, plain);
       return;
@@ -70,7 +70,7 @@ export class ServicePortOutcomes {
     this.deviations.setMissing(key, problem);
     const status = this.statuses.get(this.family, key);
     if (status && status.state !== 'failed')
-      this.recordProgrammed(key, this.table.entry(key), { state: 'programmed', since: this.now() });
+      this.recordProgrammed(key, this.table.entry(key), { state: 'programmed', sinceTime: this.now() });
   }
 
   /** Service ports that failed without being among the changes, as in a repair. */
@@ -88,9 +88,9 @@ export class ServicePortOutcomes {
   private failed({ key, reason, waits, limitedBy }: ServiceFailure, now: string): void {
     const { family } = this;
     const previous = this.statuses.get(family, key);
-    const { since, attempts } = previous?.state === 'failed' ? previous : { since: now, attempts: 0 };
+    const { sinceTime, attempts } = previous?.state === 'failed' ? previous : { sinceTime: now, attempts: 0 };
     const times = attempts + (waits ? 0 : 1);
-    const status = { state: 'failed', since, reason, attempts: times } as const;
+    const status = { state: 'failed', sinceTime, reason, attempts: times } as const;
     this.statuses.set(family, key, limitedBy ? { ...status, limitedBy } : status);
   }
 
@@ -127,7 +127,7 @@ export class ServicePortOutcomes {
     const deviation = this.deviations.of(key, entry);
     if (!deviation) return this.statuses.set(family, key, plain);
     const former = this.statuses.get(family, key);
-    const since = former?.state === 'degraded' ? former.since : this.now();
+    const since = former?.state === 'degraded' ? former.sinceTime : this.now();
     const degraded = degradedStatus(since, deviation);
     const isNews = former?.state !== 'degraded' || former.reason !== degraded.reason;
     this.statuses.set(family, key, degraded);

@@ -115,13 +115,13 @@ export class TrafficCount {
     const { count, countsBytes, tracksServices, hidesDeadOnBridges } = this.flowEvents.table();
     return {
       complete: this.wholeWalks > 0,
-      readShare: this.wholeWalks > 0 ? 1 : Math.min(1, this.walked / Math.max(1, count)),
-      sampledOneIn: 2 ** this.table.shift,
-      timesLost: this.timesLost,
-      tracked: count,
-      countsBytes,
-      tracksServices,
-      hidesDeadOnBridges,
+      readRatio: this.wholeWalks > 0 ? 1 : Math.min(1, this.walked / Math.max(1, count)),
+      samplingRate: 2 ** this.table.shift,
+      eventLosses: this.timesLost,
+      trackedConnections: count,
+      bytesCounted: countsBytes,
+      servicesTracked: tracksServices,
+      bridgedHidden: hidesDeadOnBridges,
     };
   }
 

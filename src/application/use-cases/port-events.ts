@@ -43,13 +43,13 @@ export function degradedPortEvents(
   clock: Pick<Clock, 'steady'>,
 ): (family: IpFamily, key: ServicePortKey, status: DegradedStatus) => void {
   const rate = new MessageRate(clock);
-  return (family, key, { reason, held }) => {
+  return (family, key, { reason, conflicts }) => {
     if (!rate.admit(serviceOf(key))) return;
     const { regarding, port } = placeOf(key);
     events.record({
       regarding,
       type: 'Warning',
-      reason: held ? 'FrontendConflict' : 'ServicePortDegraded',
+      reason: conflicts ? 'FrontendConflict' : 'ServicePortDegraded',
       action: 'SyncProxyRules',
       note: `node ${nodeName} serves ${port} (${family}) with limits: ${reason}`,
     });

@@ -290,6 +290,6 @@ function failedRemovals(
 ): readonly ForwardingChange[] {
   return statuses
     .failures(family)
-    .filter(({ key }) => !table.entry(key) && (services?.has(serviceOf(key)) ?? true))
-    .map(({ key }) => ({ key, entry: undefined }));
+    .filter(({ servicePort }) => !table.entry(servicePort) && (services?.has(serviceOf(servicePort)) ?? true))
+    .map(({ servicePort }) => ({ key: servicePort, entry: undefined }));
 }

@@ -30,18 +30,18 @@ const reportedDifference = fields({
   /** What becomes of it on either side, for people. */
   outcomes: list(text),
   /** The path through the rules of either side. */
-  steps: list(list(step)),
+  paths: list(list(step)),
   /** How many classes of packets differ so. */
   classes: number,
   /** The name of a known difference. */
-  known: optional(text),
+  knownDifference: optional(text),
 });
 
 /** What could not be compared. */
 export type ReportedUnknown = ReturnType<typeof reportedUnknown>;
 const reportedUnknown = fields({
   /** The rule, or what it looks at. */
-  what: text,
+  rule: text,
   /** One packet that meets it; missing if it is not about single packets. */
   packet: optional(packetShape),
   classes: number,
@@ -53,15 +53,15 @@ const familyComparison = fields({
   /** Of either side. */
   modes: list(word<SideMode>()),
   /** Classes of packets. */
-  equal: number,
-  different: number,
-  unknown: number,
+  equalClasses: number,
+  differentClasses: number,
+  unknownClasses: number,
   /** Of those that differ: by the names of known differences. */
-  known: list(fields({ name: text, sentence: text, link: text, classes: number, isExpected: flag })),
+  knownDifferences: list(fields({ name: text, sentence: text, link: text, classes: number, expected: flag })),
   /** Those that are not expected: of each known one some that show it, of others as many as can be looked through. */
   differences: list(reportedDifference),
   /** Classes of packets that differ in what is not known and are not listed, as there are too many others. */
-  unlisted: number,
+  omitted: number,
   unknowns: list(reportedUnknown),
 });
 
@@ -69,7 +69,7 @@ const familyComparison = fields({
 export type ComparisonResult = ReturnType<typeof comparisonAnswer>;
 export const comparisonAnswer = fields({
   /** The rules that service proxies have left on this node; only if the kernel is a side. */
-  node: optional(nodeRules),
+  nodeRules: optional(nodeRules),
   /** Why the planned mode cannot run on this node. */
   obstacle: optional(text),
   /** What the sides are, for people. */
@@ -104,14 +104,15 @@ export function familyReport(
   const known = new Map<KnownDifference, number>();
   const differences = new Map<string, Counted<ReportedDifference>>();
   const unknowns = new Map<string, Counted<ReportedUnknown>>();
-  for (const side of sides) for (const what of side.unsupported) unknowns.set(what, { what, classes: 0 });
+  for (const side of sides)
+    for (const what of side.unsupported) unknowns.set(what, { rule: what, classes: 0 });
   const services = new Map<string, string>();
   for (const compared of compareSides(sides, node)) {
     counts[compared.result]++;
     noteService(services, compared);
     if (compared.result === 'unknown')
       for (const what of compared.unclear)
-        getOrMake(unknowns, what, () => ({ what, packet: compared.packet, classes: 0 })).classes++;
+        getOrMake(unknowns, what, () => ({ rule: what, packet: compared.packet, classes: 0 })).classes++;
     if (compared.result !== 'different') continue;
     const explained = knownDifference(compared, modes, node);
     const alike = (explained && known.get(explained)) ?? 0;
@@ -125,18 +126,20 @@ export function familyReport(
   return {
     family: node.family,
     modes,
-    ...counts,
-    known: [...known].map(([{ name, sentence }, classes]) => ({
+    equalClasses: counts.equal,
+    differentClasses: counts.different,
+    unknownClasses: counts.unknown,
+    knownDifferences: [...known].map(([{ name, sentence }, classes]) => ({
       name,
       sentence,
       link: `${EXPLAINED_AT}#${name}`,
       classes,
-      isExpected: expected.has(name),
+      expected: expected.has(name),
     })),
     differences: [...differences.values()]
       .map((one) => ({ ...one, service: services.get(one.service) ?? one.service }))
       .sort((one, other) => (one.service < other.service ? -1 : Number(one.service > other.service))),
-    unlisted,
+    omitted: unlisted,
     unknowns: [...unknowns.values()],
   };
 }
@@ -163,9 +166,9 @@ function difference(
     client: clientWords(kind, packet),
     ...(remembered && { remembered: hostPort(remembered.address, remembered.port) }),
     outcomes: [verdictTexts(one), verdictTexts(other)],
-    steps: [stepsOf(one), stepsOf(other)],
+    paths: [stepsOf(one), stepsOf(other)],
     classes: 0,
-    ...(known && { known: known.name }),
+    ...(known && { knownDifference: known.name }),
   };
 }
 

@@ -25,22 +25,22 @@ export function familyWords(
     failed.length > 0 && `${failed.length} failing`,
     degraded.length > 0 && `${degraded.length} degraded`,
     lastSuccess
-      ? `last sync ${time(lastSuccess.at)} in ${Math.round(lastSuccess.seconds * 1000)} ms`
+      ? `last sync ${time(lastSuccess.time)} in ${Math.round(lastSuccess.durationSeconds * 1000)} ms`
       : 'no sync yet',
-    drift.last !== undefined &&
-      `${count(drift.found, 'repair')} after another program, the last ${time(drift.last)}`,
+    drift.lastTime !== undefined &&
+      `${count(drift.repairs, 'repair')} after another program, the last ${time(drift.lastTime)}`,
   ).join(', ');
 }
 
 /** How a watch is. */
 export function watchWords(
-  { state, connected, objects, silence, failure }: WatchStatus,
+  { state, connected, objects, idleSeconds, failure }: WatchStatus,
   count: Counting = counted,
 ): string {
   return compactTexts(
     connected ? 'connected' : state.replace('-', ' '),
     count(objects, 'object'),
-    silence !== undefined && `last news ${Math.round(silence)} s ago`,
+    idleSeconds !== undefined && `last news ${Math.round(idleSeconds)} s ago`,
     failure,
   ).join(', ');
 }
@@ -69,13 +69,13 @@ export function rowWord(row: ServiceRow): string {
 }
 
 /** The same, without a look at endpoints: of those that are degraded, others hold frontends of some. */
-export function problemWord({ state, held = 0 }: Pick<ServiceRow, 'state' | 'held'>): string {
-  return state === 'degraded' && held > 0 ? 'held' : stateWord(state);
+export function problemWord({ state, conflicts = 0 }: Pick<ServiceRow, 'state' | 'conflicts'>): string {
+  return state === 'degraded' && conflicts > 0 ? 'held' : stateWord(state);
 }
 
 /** Clients of it are refused or lost, although it is programmed as asked for. */
-export function lacksEndpoints({ state, endpoints }: ServiceRow): boolean {
-  return state === 'programmed' && endpoints.used === 0;
+export function lacksEndpoints({ state, endpointCounts }: ServiceRow): boolean {
+  return state === 'programmed' && endpointCounts.used === 0;
 }
 
 /** Whether something is wrong with it that the proxy cannot mend alone. */
@@ -89,17 +89,17 @@ export function portStatusText(status: PortStatus, time: (at: string) => string 
     case 'pending':
       return stateWord(status.state);
     case 'programmed':
-      return `${stateWord(status.state)} ${time(status.since)}`;
+      return `${stateWord(status.state)} ${time(status.sinceTime)}`;
     case 'degraded':
-      return `${stateWord(status.state)} since ${time(status.since)}: ${status.reason}`;
+      return `${stateWord(status.state)} since ${time(status.sinceTime)}: ${status.reason}`;
     case 'failed':
-      return `${stateWord(status.state)} since ${time(status.since)}, ${counted(status.attempts, 'attempt')}: ${status.reason}`;
+      return `${stateWord(status.state)} since ${time(status.sinceTime)}, ${counted(status.attempts, 'attempt')}: ${status.reason}`;
   }
 }
 
 /** What came of a change: on terminals and on the page alike. */
 export function resultWords(entry: ChangeEntry): string {
-  return entry.what === 'service-port' ? entry.result : FAMILY_RESULTS[entry.what];
+  return entry.kind === 'service-port' ? entry.result : FAMILY_RESULTS[entry.kind];
 }
 
 const FAMILY_RESULTS = {
@@ -110,35 +110,35 @@ const FAMILY_RESULTS = {
 
 /** Why it failed or is degraded, and how the lists of a service port changed; may be empty. */
 export function changeWords(entry: ChangeEntry): string {
-  const { what, reason } = entry;
-  if (what !== 'service-port') return reason ?? '';
-  const { endpoints, aside, frontends, result } = entry;
+  const { kind, reason } = entry;
+  if (kind !== 'service-port') return reason ?? '';
+  const { endpointChange, ejectedChange, frontendChange, result } = entry;
   const parts = compactTexts(
     reason,
-    listWords('endpoints', endpoints),
-    aside && listWords('silent endpoints aside', aside),
-    listWords('frontends', frontends),
+    listWords('endpoints', endpointChange),
+    ejectedChange && listWords('silent endpoints aside', ejectedChange),
+    listWords('frontends', frontendChange),
   );
   if (parts.length > 0) return parts.join('; ');
-  return result === 'programmed' ? `${counted(endpoints.now, 'endpoint')} as before` : '';
+  return result === 'programmed' ? `${counted(endpointChange.count, 'endpoint')} as before` : '';
 }
 
-function listWords(name: string, { now, added, removed, turned, some }: ListChange): string {
-  const more = added + removed + turned - some.length;
-  if (some.length === 0) return '';
-  const numbers = added + removed > 0 ? ` ${now - added + removed} → ${now}` : '';
-  return `${name}${numbers}: ${some.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+function listWords(name: string, { count, added, removed, changed, examples }: ListChange): string {
+  const more = added + removed + changed - examples.length;
+  if (examples.length === 0) return '';
+  const numbers = added + removed > 0 ? ` ${count - added + removed} → ${count}` : '';
+  return `${name}${numbers}: ${examples.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** Whether an endpoint is used, and what is known of it: on terminals and on the page alike. */
 export function endpointWords(endpoint: EndpointExplanation): string {
-  const { used, reason, isLocal, ready, serving, terminating, zoneHints, nodeHints, weight, share } =
-    endpoint;
+  const { used, reason, local, ready, serving, terminating, zoneHints, nodeHints, weight, share } = endpoint;
   return compactTexts(
     used ? 'used' : reason === undefined ? 'not used' : `not used (${reason})`,
-    share && `gets ${share.slots} of ${share.of} (${((100 * share.slots) / share.of).toFixed(2)} %)`,
+    share &&
+      `gets ${share.slots} of ${share.totalSlots} (${((100 * share.slots) / share.totalSlots).toFixed(2)} %)`,
     weight !== undefined && `weight ${weight}`,
-    isLocal && 'on this node',
+    local && 'on this node',
     ready ? 'ready' : 'not ready',
     terminating && (serving ? 'terminating, still serving' : 'terminating'),
     zoneHints.length > 0 && `for zones ${zoneHints.join(' ')}`,
@@ -164,8 +164,14 @@ export function healthCheckWords({ port, localEndpoints, listening, problem }: H
 }
 
 /** `http TCP`, as terminals and the page name a port of a Service; it may have no name, or its protocol be unknown. */
-export function portWords({ port, protocol }: { readonly port: string; readonly protocol: string }): string {
-  return `${port || '(unnamed)'} ${protocol}`.trimEnd();
+export function portWords({
+  portName,
+  protocol,
+}: {
+  readonly portName: string;
+  readonly protocol: string;
+}): string {
+  return `${portName || '(unnamed)'} ${protocol}`.trimEnd();
 }
 
 /** What becomes of the source of traced packets: on terminals and on the page alike. */
@@ -182,16 +188,16 @@ export function acceptedSourcesText(sourceRanges: readonly string[]): string {
 
 /** Which connections cannot be seen, and what to do; how the others were counted, unless all were. On terminals and on the page. */
 export function countingWords(facts: CountingFacts): readonly string[] {
-  const { tracksServices, hidesDeadOnBridges, complete, readShare, sampledOneIn, timesLost } = facts;
+  const { servicesTracked, bridgedHidden, complete, readRatio, samplingRate, eventLosses } = facts;
   return compactTexts(
-    !tracksServices &&
+    !servicesTracked &&
       'connections through IPVS are not tracked, so none is shown: set net.ipv4.vs.conntrack to 1',
-    hidesDeadOnBridges &&
+    bridgedHidden &&
       'connections of pods to a dead endpoint on their own bridge are not seen, since net.bridge.bridge-nf-call-iptables is 1: kubeproxy explain NAMESPACE/NAME --probe tries them',
-    !complete && `not complete yet: ${Math.floor(100 * readShare)}% of the connections have been read`,
-    sampledOneIn > 1 && `one in ${sampledOneIn} connections is counted, and the numbers multiplied`,
-    timesLost > 0 &&
-      `events were lost ${timesLost === 1 ? 'once' : `${timesLost} times`}: some new connections are missing; open ones are read again`,
+    !complete && `not complete yet: ${Math.floor(100 * readRatio)}% of the connections have been read`,
+    samplingRate > 1 && `one in ${samplingRate} connections is counted, and the numbers multiplied`,
+    eventLosses > 0 &&
+      `events were lost ${eventLosses === 1 ? 'once' : `${eventLosses} times`}: some new connections are missing; open ones are read again`,
   );
 }
 

@@ -47,7 +47,7 @@ export async function compare(invocation: Invocation<'compare'>, logger: Logger)
   const [one, other] = sides;
   const node = sides.some(isKernel) ? await readNodeRules(excludedBy(invocation)) : undefined;
   if (!other) {
-    await print(formatted(output, { node }, comparisonLines));
+    await print(formatted(output, { nodeRules: node }, comparisonLines));
     return 0;
   }
   const plan = sides.find(({ kind }) => kind === 'plan');
@@ -59,7 +59,7 @@ export async function compare(invocation: Invocation<'compare'>, logger: Logger)
     compared = await readAndCompare([one, other], invocation, logger);
   for (const problem of compared.problems) printError(`ignored: ${problem}`);
   const result: ComparisonResult = {
-    ...(node && { node }),
+    ...(node && { nodeRules: node }),
     ...(obstacle !== undefined && { obstacle }),
     sides: [nameOf(one), nameOf(other)],
     ...compared,
@@ -69,7 +69,7 @@ export async function compare(invocation: Invocation<'compare'>, logger: Logger)
 }
 
 function hasUnexplained({ differences }: FamilyReport): boolean {
-  return differences.some(({ known }) => known === undefined);
+  return differences.some(({ knownDifference }) => knownDifference === undefined);
 }
 
 type Compared = Pick<Required<ComparisonResult>, 'families' | 'localAddresses' | 'notes' | 'problems'>;
@@ -282,7 +282,7 @@ async function readNodeRules(excluded: readonly Cidr[]): Promise<NodeRules> {
     if (count > 0) rules.push({ place: 'nftables', family, count });
   }
   const schedulers = await addVirtualServers(rules, unseen, excluded);
-  return { kernel: release(), iptables: await iptablesHere(), rules, schedulers, unseen };
+  return { kernel: release(), iptables: await iptablesHere(), rules, schedulers, unread: unseen };
 }
 
 function addIptables(rules: FoundRules[]): Promise<readonly string[]> {

@@ -100,10 +100,10 @@ function reportRoutes(parts: DiagnosedParts, addresses: ExplainAddress, startTim
     versions: {
       program: PROGRAM_VERSION,
       kubernetes: fullVersion(commandLine.configuration.kubernetesVersion),
-      node: process.version,
+      nodejs: process.version,
       kernel: release(),
     },
-    startedAt: timeText(startTime),
+    startTime: timeText(startTime),
   };
   const news = {
     status: () => source.status(),

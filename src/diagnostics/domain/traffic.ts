@@ -5,7 +5,7 @@ import { flag, text, time } from '../../domain/shape.js';
 import { countingFacts, type CountingFacts } from '../../domain/traffic/sample.js';
 import { family, protocol } from '../../domain/shape.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
-import { timeText } from '../../domain/model/text.js';
+import { roundedSeconds, timeText } from '../../domain/model/text.js';
 import type { TrafficTotals } from '../../domain/traffic/endpoint-traffic.js';
 import { familyPortKey } from '../../domain/traffic/service-frontends.js';
 import type {
@@ -35,12 +35,12 @@ export interface TrafficQuery {
 export type TrafficNumbers = Checked<typeof numbers>;
 const numbers = {
   /** At its end: begun, and not closed. */
-  open: number,
+  openConnections: number,
   /** Begun in it. */
-  new: number,
-  newPerSecond: number,
+  newConnections: number,
+  newConnectionsPerSecond: number,
   /** Without an answer: waiting for more than a second at its end, or ended in it without one. */
-  unanswered: number,
+  unansweredConnections: number,
   /** In both directions; missing if the kernel does not count them. */
   bytes: optional(number),
   bytesPerSecond: optional(number),
@@ -50,7 +50,7 @@ const numbers = {
  * How the proxy uses an endpoint: as ready; as terminating, while no other is left; not for a while, because it is silent; not
  * at all, or no longer.
  */
-export type EndpointUse = 'ready' | 'terminating' | 'aside' | 'unused';
+export type EndpointUse = 'ready' | 'terminating' | 'ejected' | 'unused';
 
 export type EndpointReport = ReturnType<typeof endpointReport>;
 const endpointReport = fields({
@@ -59,7 +59,7 @@ const endpointReport = fields({
   port: number,
   state: word<EndpointUse>(),
   /** It is ready, and the last connections to it, three or more, got no answer. */
-  silent: flag,
+  unresponsive: flag,
 });
 
 export type PortReport = ReturnType<typeof portReport>;
@@ -67,11 +67,11 @@ const portReport = fields({
   ...numbers,
   namespace: text,
   name: text,
-  port: text,
+  portName: text,
   protocol,
   family,
   /** How many of the endpoints are silent. */
-  silentEndpoints: number,
+  unresponsiveEndpoints: number,
   endpoints: list(endpointReport),
 });
 
@@ -82,7 +82,7 @@ export const trafficAnswer = fields({
   /** Its end. */
   time,
   /** Its length. */
-  seconds: number,
+  durationSeconds: number,
   services: list(portReport),
   /** Service ports left out because of the limit. */
   omitted: number,
@@ -90,12 +90,12 @@ export const trafficAnswer = fields({
 
 /** How the endpoints are used that any frontend may reach, or might if they were not ejected: by `ip:port`. */
 function endpointUses(selection: EndpointSelection): ReadonlyMap<string, EndpointUse> {
-  const aside = ejectedOf(selection).map((one): [string, EndpointUse] => [endpointPlace(one), 'aside']);
+  const ejected = ejectedOf(selection).map((one): [string, EndpointUse] => [endpointPlace(one), 'ejected']);
   const used = selection.reachable.map((one): [string, EndpointUse] => [
     endpointPlace(one),
     one.ready ? 'ready' : 'terminating',
   ]);
-  return new Map([...aside, ...used]);
+  return new Map([...ejected, ...used]);
 }
 
 const NOTHING: EndpointSnapshot = {
@@ -127,7 +127,7 @@ export function trafficBetween(
   entries: Iterable<ForwardingEntry>,
 ): TrafficReport {
   const seconds = (after.steady - before.steady) / 1_000;
-  const numbersOf = measuring(seconds, facts.countsBytes);
+  const numbersOf = measuring(seconds, facts.bytesCounted);
   const rows = concerned(after, query, entries).map((entry): Row => {
     const key = familyPortKey(entry);
     const [now, then] = [after.ports.get(key), before.ports.get(key)];
@@ -137,7 +137,7 @@ export function trafficBetween(
   const shown = rows.slice(0, query.limit);
   return {
     time: timeText(after.time),
-    seconds,
+    durationSeconds: roundedSeconds(seconds),
     ...facts,
     services: shown.map((row) => reportOfPort(row, query.sort, numbersOf)),
     omitted: rows.length - shown.length,
@@ -167,10 +167,10 @@ function measuring(seconds: number, countsBytes: boolean): Measure {
     const begun = Math.max(0, after.connections - before.connections);
     const bytes = Math.max(0, after.bytes - before.bytes);
     return {
-      open: after.open,
-      new: begun,
-      newPerSecond: perSecond(begun),
-      unanswered: after.overdue + Math.max(0, after.failed - before.failed),
+      openConnections: after.open,
+      newConnections: begun,
+      newConnectionsPerSecond: perSecond(begun),
+      unansweredConnections: after.overdue + Math.max(0, after.failed - before.failed),
       ...(countsBytes && { bytes, bytesPerSecond: perSecond(bytes) }),
     };
   };
@@ -181,6 +181,7 @@ function reportOfPort(
   sort: TrafficOrder,
   measure: Measure,
 ): PortReport {
+  const { namespace, name, port, protocol } = entry.name;
   const uses = endpointUses(entry.endpoints);
   const texts = new Set([...uses.keys(), ...(after?.endpoints.keys() ?? [])]);
   const endpoints = Array.from(texts, (text): EndpointReport => {
@@ -189,23 +190,37 @@ function reportOfPort(
     return {
       ...addressAndPort(text),
       state,
-      silent: now.silent && state === 'ready',
+      unresponsive: now.silent && state === 'ready',
       ...measure(now, before?.endpoints.get(text) ?? NOTHING),
     };
   });
   endpoints.sort((a, b) => byMost(sort, a, b));
   return {
-    ...entry.name,
+    namespace,
+    name,
+    portName: port,
+    protocol,
     family: entry.family,
     ...numbers,
-    silentEndpoints: endpoints.filter(({ silent }) => silent).length,
+    unresponsiveEndpoints: endpoints.filter(({ unresponsive }) => unresponsive).length,
     endpoints,
   };
 }
 
-/** By what is asked for, then by what changes least from one interval to the next. */
+const ORDERED_BY = {
+  open: 'openConnections',
+  new: 'newConnections',
+  unanswered: 'unansweredConnections',
+  bytes: 'bytes',
+} as const satisfies Record<TrafficOrder, keyof TrafficNumbers>;
+
+/** By the requested number, then by what changes least from one interval to the next. */
 function byMost(order: TrafficOrder, a: TrafficNumbers, b: TrafficNumbers): number {
-  return (b[order] ?? 0) - (a[order] ?? 0) || b.open - a.open || b.new - a.new;
+  return (
+    (b[ORDERED_BY[order]] ?? 0) - (a[ORDERED_BY[order]] ?? 0) ||
+    b.openConnections - a.openConnections ||
+    b.newConnections - a.newConnections
+  );
 }
 
 function addressAndPort(endpoint: string): { readonly address: string; readonly port: number } {

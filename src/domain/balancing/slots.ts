@@ -95,7 +95,7 @@ export function tableNumber(owner: ServicePortKey, list: keyof TableOwners): num
 /** How many of how many slots an endpoint has. */
 export interface SlotShare {
   readonly slots: number;
-  readonly of: number;
+  readonly totalSlots: number;
 }
 
 /** The share of new connections that each endpoint of the list gets, by its place in the list. */
@@ -104,10 +104,10 @@ export function slotShares(
   balancing: Pick<Balancing, 'method'>,
 ): readonly SlotShare[] {
   const slots = slotsOf(list, balancing);
-  if (!slots) return list.map(() => ({ slots: 1, of: list.length }));
+  if (!slots) return list.map(() => ({ slots: 1, totalSlots: list.length }));
   const counts = new Uint32Array(list.length);
   for (let slot = 0; slot < slots.length; slot++) counts[slots[slot]!]!++;
-  return Array.from(counts, (count) => ({ slots: count, of: slots.length }));
+  return Array.from(counts, (count) => ({ slots: count, totalSlots: slots.length }));
 }
 
 function firstTurns(weights: readonly number[], count: number): Slots {

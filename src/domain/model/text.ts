@@ -1,4 +1,4 @@
-/** Texts: in one piece of memory, as a hash, and as a time. */
+/** Texts: in one piece of memory, as a hash, and as a time. And seconds as answers show them. */
 
 /**
  * Joins texts that are kept in large numbers. V8 stores the results of `+` and templates as trees of their parts, which take
@@ -32,4 +32,9 @@ export function textHash(text: string, seed = FNV_OFFSET): number {
 /** A time, from milliseconds since the epoch, as answers and terminals show it: RFC 3339 in UTC, `2026-05-04T12:02:11.040Z`. */
 export function timeText(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
+}
+
+/** Seconds that were measured in milliseconds, without the noise of floating-point numbers: 0.003. */
+export function roundedSeconds(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000;
 }

@@ -55,17 +55,17 @@ export const countingFacts = {
   /** The first walk through the kernel's table is over. Until then connections are missing. */
   complete: flag,
   /** How much of that table the first walk has read: 0 to 1. */
-  readShare: number,
+  readRatio: number,
   /** One in so many connections was counted, and the numbers multiplied; 1 for all. */
-  sampledOneIn: number,
+  samplingRate: number,
   /** Since the counting began: how often the kernel's events came faster than they were read, so that some were lost. */
-  timesLost: number,
+  eventLosses: number,
   /** Connections that the kernel tracks, of Services or not. */
-  tracked: number,
+  trackedConnections: number,
   /** The kernel counts bytes (nf_conntrack_acct). */
-  countsBytes: flag,
+  bytesCounted: flag,
   /** The kernel tracks connections of Services: in IPVS mode only while net.ipv4.vs.conntrack is 1. */
-  tracksServices: flag,
+  servicesTracked: flag,
   /** Packets of pods to a dead endpoint on their own bridge leave no trace in the kernel's table. Missing: they do. */
-  hidesDeadOnBridges: optional(flag),
+  bridgedHidden: optional(flag),
 };

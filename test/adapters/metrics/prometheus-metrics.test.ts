@@ -441,8 +441,8 @@ describe('what is looked up for each scrape', () => {
 
   it('service ports by state, and how fresh each kind is', async () => {
     const statuses = new ServiceStatuses();
-    statuses.set('IPv4', 'a/b/tcp/', { state: 'programmed', since: timeText(1) });
-    const failed = { state: 'failed', since: timeText(1), reason: 'no', attempts: 1 } as const;
+    statuses.set('IPv4', 'a/b/tcp/', { state: 'programmed', sinceTime: timeText(1) });
+    const failed = { state: 'failed', sinceTime: timeText(1), reason: 'no', attempts: 1 } as const;
     statuses.set('IPv4', 'a/c/tcp/', failed);
     statuses.set('IPv4', 'a/d/sctp/', { ...failed, limitedBy: 'mode' });
     const metrics = made();

@@ -101,9 +101,9 @@ describe.each<Blame>(['element', 'operation', 'nothing'])(
       expect(result!.failed).toMatchObject([{ key: keyOf(bad) }]);
       expect(proxy.statuses.failures('IPv4')).toEqual([
         {
-          key: keyOf(bad),
+          servicePort: keyOf(bad),
           reason: expect.stringContaining('EINVAL') as string,
-          since: '1970-01-01T00:00:00.000Z',
+          sinceTime: '1970-01-01T00:00:00.000Z',
         },
       ]);
       expectOthers();

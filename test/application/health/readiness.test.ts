@@ -38,7 +38,12 @@ const reasons = (): object =>
   );
 
 const fail = (key: string): void =>
-  statuses.set('IPv4', key, { state: 'failed', since: timeText(clock.now()), reason: 'EINVAL', attempts: 1 });
+  statuses.set('IPv4', key, {
+    state: 'failed',
+    sinceTime: timeText(clock.now()),
+    reason: 'EINVAL',
+    attempts: 1,
+  });
 
 describe('Readiness', () => {
   it('waits for the lists and the first sync of every family', () => {
@@ -92,8 +97,8 @@ describe('Readiness', () => {
 
   it('bears a service port that the mode never serves, as long as it is there', () => {
     health.finished('IPv4', { ok: true });
-    const since = timeText(clock.now());
-    const failed = { state: 'failed', since, reason: 'not SCTP', attempts: 1 } as const;
+    const sinceTime = timeText(clock.now());
+    const failed = { state: 'failed', sinceTime, reason: 'not SCTP', attempts: 1 } as const;
     statuses.set('IPv4', 'shop/cart/sctp/s', { ...failed, limitedBy: 'mode' });
     statuses.set('IPv4', 'shop/cart/tcp/http', { ...failed, limitedBy: 'node', reason: 'in use' });
     clock.advance(61_000);

@@ -30,12 +30,12 @@ async function remembering(...names: string[]): Promise<{ bench: Bench; history:
   return { bench, history };
 }
 
-const change = (now: number, added = 0, removed = 0, some: readonly string[] = [], turned = 0) => ({
-  now,
+const change = (count: number, added = 0, removed = 0, examples: readonly string[] = [], changed = 0) => ({
+  count,
   added,
   removed,
-  turned,
-  some,
+  changed,
+  examples,
 });
 
 /** The cells of the line of a change. */
@@ -55,14 +55,14 @@ describe('ChangeHistory', () => {
     bench.change('b');
     bench.remove('c');
     await bench.clock.advanceAsync(700);
-    const first = { what: 'service-port', family: 'IPv4', at: timeText(START + 1000), steps: 1 };
+    const first = { kind: 'service-port', family: 'IPv4', time: timeText(START + 1000), writtenSteps: 1 };
     const later = {
-      what: 'service-port',
+      kind: 'service-port',
       family: 'IPv4',
-      at: timeText(START + 2000),
-      steps: 2,
-      event: timeText(START + 1000),
-      took: 1000,
+      time: timeText(START + 2000),
+      writtenSteps: 2,
+      eventTime: timeText(START + 1000),
+      durationSeconds: 1,
     };
     expect(history.changes()).toEqual({
       total: 4,
@@ -71,33 +71,33 @@ describe('ChangeHistory', () => {
           ...first,
           servicePort: keyOf('a'),
           result: 'programmed',
-          event: timeText(START + 1000),
-          trigger: timeText(START + 400),
-          took: 0,
-          endpoints: change(2, 2, 0, ['+10.244.0.1:8080', '+10.244.0.2:8080']),
-          frontends: change(1, 0, 0, ['10.96.7.1:80 reject → forward'], 1),
+          eventTime: timeText(START + 1000),
+          triggerTime: timeText(START + 400),
+          durationSeconds: 0,
+          endpointChange: change(2, 2, 0, ['+10.244.0.1:8080', '+10.244.0.2:8080']),
+          frontendChange: change(1, 0, 0, ['10.96.7.1:80 reject → forward'], 1),
         },
         {
           ...later,
           servicePort: keyOf('a'),
           result: 'programmed',
-          endpoints: change(2, 1, 1, ['-10.244.0.1:8080', '+10.244.0.3:8080']),
-          frontends: change(1),
+          endpointChange: change(2, 1, 1, ['-10.244.0.1:8080', '+10.244.0.3:8080']),
+          frontendChange: change(1),
         },
         {
           ...later,
           servicePort: keyOf('b'),
           result: 'failed',
           reason: 'EINVAL',
-          endpoints: change(0),
-          frontends: change(1),
+          endpointChange: change(0),
+          frontendChange: change(1),
         },
         {
           ...later,
           servicePort: keyOf('c'),
           result: 'removed',
-          endpoints: change(0),
-          frontends: change(0, 0, 1, ['-10.96.7.3:80']),
+          endpointChange: change(0),
+          frontendChange: change(0, 0, 1, ['-10.96.7.3:80']),
         },
       ],
     });
@@ -126,8 +126,8 @@ describe('ChangeHistory', () => {
     await bench.clock.advanceAsync(10_000);
     expect(bench.sync.outcomes.attempts(keyOf('b'))).toBeGreaterThan(2);
     expect(history.changes().changes).toMatchObject([
-      { what: 'everything-programmed', family: 'IPv4' },
-      { what: 'service-port', servicePort: keyOf('b'), result: 'failed' },
+      { kind: 'everything-programmed', family: 'IPv4' },
+      { kind: 'service-port', servicePort: keyOf('b'), result: 'failed' },
     ]);
   });
 
@@ -154,27 +154,27 @@ describe('ChangeHistory', () => {
     }
     const { changes, total } = history.changes();
     expect([changes.length, total]).toEqual([1000, 1250]);
-    const times = changes.map(({ at }) => at);
+    const times = changes.map(({ time }) => time);
     expect(times).toEqual([...times].sort());
     expect(changes.at(-1)).toMatchObject({
-      endpoints: { some: ['-10.244.4.224:8080', '+10.244.4.225:8080'] },
+      endpointChange: { examples: ['-10.244.4.224:8080', '+10.244.4.225:8080'] },
     });
     expect(history.changes(['shop/b']).changes).toHaveLength(200);
   });
 
   it('is a table for people', () => {
     const entry = {
-      what: 'service-port',
+      kind: 'service-port',
       family: 'IPv4',
-      at: timeText(5),
-      steps: 3,
+      time: timeText(5),
+      writtenSteps: 3,
       servicePort: 'shop/a/tcp/',
       result: 'programmed',
-      event: timeText(2),
-      trigger: timeText(1),
-      took: 3,
-      endpoints: change(9, 4, 1, ['+10.0.0.1:80', '+10.0.0.2:80', '-10.0.0.3:80']),
-      frontends: change(1, 0, 0, ['10.96.7.1:80 reject → forward'], 1),
+      eventTime: timeText(2),
+      triggerTime: timeText(1),
+      durationSeconds: 0.003,
+      endpointChange: change(9, 4, 1, ['+10.0.0.1:80', '+10.0.0.2:80', '-10.0.0.3:80']),
+      frontendChange: change(1, 0, 0, ['10.96.7.1:80 reject → forward'], 1),
     } as const;
     const text =
       'endpoints 6 → 9: +10.0.0.1:80, +10.0.0.2:80, -10.0.0.3:80 and 2 more; frontends: 10.96.7.1:80 reject → forward';
@@ -184,10 +184,10 @@ describe('ChangeHistory', () => {
       ...cells,
       `${text}; event 1970-01-01T00:00:00.002Z, caused 1970-01-01T00:00:00.001Z`,
     ]);
-    const same = { ...entry, endpoints: change(9), frontends: change(1) };
+    const same = { ...entry, endpointChange: change(9), frontendChange: change(1) };
     expect(cellsOf(same, false).at(-1)).toBe('9 endpoints as before');
     expect(cellsOf({ ...same, result: 'failed', reason: 'EINVAL' }, false).at(-1)).toBe('EINVAL');
-    const repaired = { what: 'repaired', family: 'IPv6', at: timeText(5), steps: 3 } as const;
+    const repaired = { kind: 'repaired', family: 'IPv6', time: timeText(5), writtenSteps: 3 } as const;
     expect(cellsOf(repaired, false)).toEqual([
       cells[0],
       '-',
@@ -196,7 +196,7 @@ describe('ChangeHistory', () => {
       '-',
       '3',
     ]);
-    const failed = { ...repaired, what: 'sync-failed', took: 7, reason: 'EPERM' } as const;
+    const failed = { ...repaired, kind: 'sync-failed', durationSeconds: 0.007, reason: 'EPERM' } as const;
     expect(cellsOf(failed, false).slice(3)).toEqual(['sync failed', '7 ms', '3', 'EPERM']);
   });
 });
@@ -213,14 +213,14 @@ describe('changes of lists', () => {
     fc.assert(
       fc.property(list, list, (former, present) => {
         const texts = (endpoints: typeof former) => new Set(endpoints.map(endpointPlace));
-        const { now, added, removed, turned, some } = endpointsChange(former, present);
-        expect({ now, added, removed, turned }).toEqual({
-          now: present.length,
+        const { count, added, removed, changed, examples } = endpointsChange(former, present);
+        expect({ count, added, removed, changed }).toEqual({
+          count: present.length,
           added: [...texts(present)].filter((text) => !texts(former).has(text)).length,
           removed: [...texts(former)].filter((text) => !texts(present).has(text)).length,
-          turned: 0,
+          changed: 0,
         });
-        expect(some).toHaveLength(Math.min(3, added + removed));
+        expect(examples).toHaveLength(Math.min(3, added + removed));
       }),
     );
   });
@@ -262,10 +262,10 @@ describe('of endpoints that step aside', () => {
   it('tells which stepped aside and which returned, and nothing where nobody did', () => {
     const [all, without] = [entryWith([]), entryWith([one])];
     expect(ejectedChange({ key, former: all, entry: without })).toEqual({
-      aside: change(1, 1, 0, ['+10.1.1.1:8080']),
+      ejectedChange: change(1, 1, 0, ['+10.1.1.1:8080']),
     });
     expect(ejectedChange({ key, former: without, entry: all })).toEqual({
-      aside: change(0, 0, 1, ['-10.1.1.1:8080']),
+      ejectedChange: change(0, 0, 1, ['-10.1.1.1:8080']),
     });
     expect(ejectedChange({ key, former: without, entry: without })).toEqual({});
     expect(ejectedChange({ key, former: undefined, entry: all })).toEqual({});

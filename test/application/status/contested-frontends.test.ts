@@ -67,9 +67,9 @@ class Programmed<Place> {
   owner(): string | undefined {
     const held = ['a', 'b', 'c'].flatMap((name) => {
       const status = this.statuses.get('IPv4', `shop/${name}/tcp/`);
-      return status?.state === 'degraded' ? (status.held ?? []) : [];
+      return status?.state === 'degraded' ? (status.conflicts ?? []) : [];
     });
-    const [owner, ...others] = new Set(held.map(({ holder }) => holder));
+    const [owner, ...others] = new Set(held.map(({ owner: holder }) => holder));
     expect(others).toEqual([]);
     return owner;
   }

@@ -37,8 +37,8 @@ function node() {
 
 type TestNode = ReturnType<typeof node>;
 
-const since = timeText(1);
-const failed = { state: 'failed', since, reason: 'no', attempts: 1 } as const;
+const sinceTime = timeText(1);
+const failed = { state: 'failed', sinceTime, reason: 'no', attempts: 1 } as const;
 
 it('is not serving before the first successful sync of a family, and ok after it', () => {
   const { state, finish } = node();
@@ -63,7 +63,12 @@ it.each<[string, (node: TestNode) => void, string]>([
   [
     'a service port that lacks something on the node',
     ({ statuses }) =>
-      statuses.set('IPv4', 'a/b/tcp/', { state: 'degraded', since, reason: 'x', limitedBy: 'node' }),
+      statuses.set('IPv4', 'a/b/tcp/', {
+        state: 'degraded',
+        sinceTime,
+        reason: 'x',
+        limitedBy: 'node',
+      }),
     'IPv4: 1 service port is degraded',
   ],
   [
@@ -88,7 +93,7 @@ it.each<[string, (node: TestNode) => void, string]>([
 it.each<[string, (node: TestNode) => void]>([
   [
     'a frontend that another Service owns',
-    ({ statuses }) => statuses.set('IPv4', 'a/b/tcp/', { state: 'degraded', since, reason: 'conflict' }),
+    ({ statuses }) => statuses.set('IPv4', 'a/b/tcp/', { state: 'degraded', sinceTime, reason: 'conflict' }),
   ],
   [
     'a protocol that the mode does not support',

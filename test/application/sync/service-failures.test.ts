@@ -37,15 +37,15 @@ describe('a service port that cannot be programmed', () => {
   it('does not stop the others, and its status says why', async () => {
     const bench = await poisoned();
     expect([...bench.backend.programmed.keys()]).toEqual([keyOf('a'), keyOf('c')]);
-    expect(status(bench, 'a')).toEqual({ state: 'programmed', since: timeText(START) });
+    expect(status(bench, 'a')).toEqual({ state: 'programmed', sinceTime: timeText(START) });
     expect(status(bench, 'b')).toEqual({
       state: 'failed',
-      since: timeText(START),
+      sinceTime: timeText(START),
       reason: 'rejected by the kernel',
       attempts: 1,
     });
     expect(bench.statuses.failures('IPv4')).toEqual([
-      { key: keyOf('b'), reason: 'rejected by the kernel', since: timeText(START) },
+      { servicePort: keyOf('b'), reason: 'rejected by the kernel', sinceTime: timeText(START) },
     ]);
     expect(bench.statuses.failures('IPv6')).toEqual([]);
     expect(bench.observer.reports).toMatchObject([
@@ -66,7 +66,7 @@ describe('a service port that cannot be programmed', () => {
       expect(tries()).toEqual(['apply b']);
       expect(bench.sync.outcomes.attempts(keyOf('b'))).toBe(index + 2);
     }
-    expect(status(bench, 'b')).toMatchObject({ state: 'failed', since: timeText(START) });
+    expect(status(bench, 'b')).toMatchObject({ state: 'failed', sinceTime: timeText(START) });
   });
 
   it('is tried again in one sync with others that failed with it, although syncs must be a second apart', async () => {
@@ -130,7 +130,7 @@ describe('a service port that cannot be programmed', () => {
     await bench.clock.advanceAsync(1000);
     bench.backend.poisoned.clear();
     await bench.clock.advanceAsync(2000);
-    expect(status(bench, 'b')).toEqual({ state: 'programmed', since: timeText(START + 3000) });
+    expect(status(bench, 'b')).toEqual({ state: 'programmed', sinceTime: timeText(START + 3000) });
     expect(bench.statuses.failures('IPv4')).toEqual([]);
     expect([...bench.backend.programmed.keys()]).toContain(keyOf('b'));
     expect(bench.logger.at('info').map(({ message }) => message)).toContain('service port programmed');
@@ -239,7 +239,7 @@ describe('a service port that fails without being changed', () => {
     bench.calls();
     await bench.clock.advanceAsync(1000);
     expect(status(bench, 'a')).toMatchObject({ state: 'failed', reason: 'lost', attempts: 1 });
-    expect(status(bench, 'b')).toEqual({ state: 'programmed', since: timeText(START) });
+    expect(status(bench, 'b')).toEqual({ state: 'programmed', sinceTime: timeText(START) });
     await bench.clock.advanceAsync(1000);
     expect(bench.syncs()).toEqual(['apply a']);
     expect(status(bench, 'a')).toMatchObject({ state: 'programmed' });

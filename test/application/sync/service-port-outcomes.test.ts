@@ -31,7 +31,7 @@ it('of service ports that stay degraded are logged when the reason is another on
   expect(warnings()).toEqual(['f']);
   outcomes.record([pay], noted('g'));
   expect(warnings()).toEqual(['f', 'g']);
-  expect(statuses.get('IPv4', pay.key)).toMatchObject({ since: timeText(1_000), reason: 'g' });
+  expect(statuses.get('IPv4', pay.key)).toMatchObject({ sinceTime: timeText(1_000), reason: 'g' });
 });
 
 it('of service ports that lack something besides rules are degraded until it is there', () => {
@@ -40,7 +40,7 @@ it('of service ports that lack something besides rules are degraded until it is 
   outcomes.setMissing(pay.key, 'no port');
   expect(statuses.get('IPv4', pay.key)).toEqual({
     state: 'degraded',
-    since: timeText(2_000),
+    sinceTime: timeText(2_000),
     reason: 'no port',
     limitedBy: 'node',
   });
@@ -50,7 +50,7 @@ it('of service ports that lack something besides rules are degraded until it is 
   const both = 'f; no port';
   expect(statuses.get('IPv4', pay.key)).toMatchObject({
     state: 'degraded',
-    since: timeText(2_000),
+    sinceTime: timeText(2_000),
     reason: both,
   });
   expect(warnings()).toEqual(['no port', both]);

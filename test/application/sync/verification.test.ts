@@ -187,7 +187,7 @@ describe('between syncs', () => {
     bench.calls();
     await bench.clock.advanceAsync(1000);
     expect(bench.calls()).toEqual(['quick']);
-    expect(bench.statuses.failures('IPv4')).toMatchObject([{ key: keyOf('a'), reason: 'EINVAL' }]);
+    expect(bench.statuses.failures('IPv4')).toMatchObject([{ servicePort: keyOf('a'), reason: 'EINVAL' }]);
     bench.backend.poisoned.clear();
     await bench.clock.advanceAsync(1000);
     expect(bench.calls()).toContain('apply a');

@@ -65,7 +65,7 @@ async function next(
 }
 
 async function openIn(report: Promise<TrafficReport>): Promise<readonly number[]> {
-  return (await report).services.map(({ open }) => open);
+  return (await report).services.map(({ openConnections }) => openConnections);
 }
 
 it('counts only while somebody watches, and a little longer', async () => {
@@ -147,10 +147,12 @@ it('reports to each watcher what happened in its own interval', async () => {
   const [one, other] = [watchers.watch(trafficBetween), watchers.watch(trafficBetween)];
   const whole = other.next(everything, 2_000, leaving.signal);
   const first = await next(one, () => events.begin(seenFlow(1)));
-  expect(first.services).toMatchObject([{ open: 1, new: 1 }]);
+  expect(first.services).toMatchObject([{ openConnections: 1, newConnections: 1 }]);
   const second = await next(one, () => events.begin(seenFlow(2)));
-  expect(second.services).toMatchObject([{ open: 2, new: 1 }]);
-  expect((await whole).services).toMatchObject([{ open: 2, new: 2, newPerSecond: 1 }]);
+  expect(second.services).toMatchObject([{ openConnections: 2, newConnections: 1 }]);
+  expect((await whole).services).toMatchObject([
+    { openConnections: 2, newConnections: 2, newConnectionsPerSecond: 1 },
+  ]);
 });
 
 it('is complete after a walk through all connections, which takes pauses', async () => {
@@ -160,7 +162,7 @@ it('is complete after a walk through all connections, which takes pauses', async
   let isComplete = false;
   void watch.complete(leaving.signal).then(() => (isComplete = true));
   const early = await next(watch, () => events.change(seenFlow(0)), 100);
-  expect(early).toMatchObject({ complete: false, readShare: 0.4 });
+  expect(early).toMatchObject({ complete: false, readRatio: 0.4 });
   expect(isComplete).toBe(false);
   events.begin(seenFlow(5_000));
   await clock.advanceAsync(300);
@@ -168,9 +170,9 @@ it('is complete after a walk through all connections, which takes pauses', async
   events.end(5_000);
   expect(await next(watch)).toMatchObject({
     complete: true,
-    readShare: 1,
-    tracked: 5_000,
-    services: [{ open: 5_000, new: 0 }],
+    readRatio: 1,
+    trackedConnections: 5_000,
+    services: [{ openConnections: 5_000, newConnections: 0 }],
   });
 });
 
@@ -190,7 +192,7 @@ it('reads events often enough that little room is enough for them, and before ea
     await clock.advanceAsync(100);
   }
   const report = await next(watch, () => events.begin(seenFlow(1_000)), 50);
-  expect(report).toMatchObject({ timesLost: 0, services: [{ new: 201 }] });
+  expect(report).toMatchObject({ eventLosses: 0, services: [{ newConnections: 201 }] });
 });
 
 it('takes the answer that came just before the end for an answer, though a walk misses both', async () => {
@@ -199,7 +201,9 @@ it('takes the answer that came just before the end for an answer, though a walk 
   await clock.advanceAsync(990);
   events.change(seenFlow(1, { replied: true }));
   events.end(1);
-  expect((await next(watch, undefined, 500)).services).toMatchObject([{ open: 0, unanswered: 0 }]);
+  expect((await next(watch, undefined, 500)).services).toMatchObject([
+    { openConnections: 0, unansweredConnections: 0 },
+  ]);
 });
 
 it('has read no more than all, also of a table that shrinks meanwhile', async () => {
@@ -207,7 +211,7 @@ it('has read no more than all, also of a table that shrinks meanwhile', async ()
   events.foundAtOnce = 1_000;
   const watch = watchers.watch(trafficBetween);
   for (let id = 0; id < 1_999; id++) events.end(id);
-  expect(await next(watch, undefined, 10)).toMatchObject({ complete: false, readShare: 1 });
+  expect(await next(watch, undefined, 10)).toMatchObject({ complete: false, readRatio: 1 });
 });
 
 it('says that events were lost, and finds what they told by the next walk', async () => {
@@ -223,7 +227,7 @@ it('says that events were lost, and finds what they told by the next walk', asyn
     },
     100,
   );
-  expect(report).toMatchObject({ timesLost: 1 });
+  expect(report).toMatchObject({ eventLosses: 1 });
   expect(await openIn(next(watch, undefined, 2_000))).toEqual([9]);
 });
 
@@ -278,8 +282,10 @@ it('goes on while the wall clock is set back', async () => {
   entries = [entryOf()];
   await next(watch);
   const report = await next(watch, () => events.begin(seenFlow(1)), 2_000);
-  expect(report).toMatchObject({ time: timeText(clock.now()), seconds: 2 });
-  expect(report.services).toMatchObject([{ new: 1, newPerSecond: 0.5, unanswered: 1 }]);
+  expect(report).toMatchObject({ time: timeText(clock.now()), durationSeconds: 2 });
+  expect(report.services).toMatchObject([
+    { newConnections: 1, newConnectionsPerSecond: 0.5, unansweredConnections: 1 },
+  ]);
   events.end(1, false);
   expect(await openIn(next(watch, undefined, 2_000))).toEqual([0]);
 });
@@ -291,8 +297,8 @@ describe('a sample', () => {
     for (let id = 0; id < count; id++) events.begin(seenFlow(id, { hash: (id * 0x9e3779b1) >>> 0 }));
     const watch = watchers.watch(trafficBetween);
     const report = await next(watch);
-    expect(report.sampledOneIn).toBe(4);
-    expect(Math.abs(report.services[0]!.open - count)).toBeLessThan(count / 50);
+    expect(report.samplingRate).toBe(4);
+    expect(Math.abs(report.services[0]!.openConnections - count)).toBeLessThan(count / 50);
   });
 
   it('is taken when events come too fast, and given up after ten quiet seconds', async () => {
@@ -301,17 +307,17 @@ describe('a sample', () => {
     const storm = (): void => {
       for (let id = 0; id < 20_000; id++) events.begin(seenFlow(id, { hash: (id * 0x9e3779b1) >>> 0 }));
     };
-    expect((await next(watch, storm)).services).toMatchObject([{ new: 20_000 }]);
+    expect((await next(watch, storm)).services).toMatchObject([{ newConnections: 20_000 }]);
     const sampled = await next(watch);
-    expect(sampled.sampledOneIn).toBe(4);
-    expect(Math.abs(sampled.services[0]!.open - 20_000)).toBeLessThan(400);
+    expect(sampled.samplingRate).toBe(4);
+    expect(Math.abs(sampled.services[0]!.openConnections - 20_000)).toBeLessThan(400);
     for (let id = 10; id < 20_000; id++) events.end(id);
     await clock.advanceAsync(10_000);
     expect(events.shift).toBe(2);
     await clock.advanceAsync(1_000);
     expect(events.shift).toBe(0);
-    expect(await next(watch, undefined, 1_500)).toMatchObject({ sampledOneIn: 1, complete: false });
-    expect(await next(watch)).toMatchObject({ complete: true, services: [{ open: 10 }] });
+    expect(await next(watch, undefined, 1_500)).toMatchObject({ samplingRate: 1, complete: false });
+    expect(await next(watch)).toMatchObject({ complete: true, services: [{ openConnections: 10 }] });
   });
 
   it('becomes larger step by step, each after ten quiet seconds', async () => {
@@ -340,7 +346,7 @@ describe('a sample', () => {
     const watch = watchers.watch(trafficBetween);
     await next(watch, () => storm(19_000));
     for (let second = 0; second < 12; second++)
-      expect(await next(watch, () => storm(4_750))).toMatchObject({ sampledOneIn: 4 });
+      expect(await next(watch, () => storm(4_750))).toMatchObject({ samplingRate: 4 });
   });
 
   it('is not taken of what gathered while the process was held up', async () => {
@@ -350,8 +356,8 @@ describe('a sample', () => {
       clock.advance(9_000);
     };
     expect(await next(watch, undefined, 12_000)).toMatchObject({
-      sampledOneIn: 1,
-      services: [{ new: 20_000 }],
+      samplingRate: 1,
+      services: [{ newConnections: 20_000 }],
     });
   });
 });

@@ -12,9 +12,9 @@ it('a port that is served with limits is an event, once for each reason', () => 
   const degraded = (reason: string, isHeld = false) =>
     statuses.set('IPv4', key, {
       state: 'degraded',
-      since: 'now',
+      sinceTime: 'now',
       reason,
-      ...(isHeld && { held: [{ frontend: '10.96.0.1:80/TCP', holder: 'shop/other' }] }),
+      ...(isHeld && { conflicts: [{ frontend: '10.96.0.1:80/TCP', owner: 'shop/other' }] }),
     });
   degraded('mode iptables cannot choose by maglev');
   degraded('mode iptables cannot choose by maglev');
@@ -37,7 +37,7 @@ it('a Service with very many ports has a few events at once', () => {
   const posted: ClusterEvent[] = [];
   const clock = new FakeClock();
   const record = degradedPortEvents({ record: (event) => posted.push(event) }, 'n1', clock);
-  const degraded = { state: 'degraded', since: 'now', reason: 'it' } as const;
+  const degraded = { state: 'degraded', sinceTime: 'now', reason: 'it' } as const;
   for (let port = 0; port < 1000; port++) record('IPv4', `shop/cart/tcp/p${port}`, degraded);
   record('IPv4', 'shop/pay/tcp/', degraded);
   expect(posted.map(({ regarding }) => regarding.name)).toEqual([...Array<string>(5).fill('cart'), 'pay']);

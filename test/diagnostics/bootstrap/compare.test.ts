@@ -100,7 +100,7 @@ it('ends with 2 where a rule is not understood, and names it', async () => {
   );
   expect(await run('--dump', unclear, '--dump', iptables, '-o', 'json')).toBe(2);
   const { families } = JSON.parse(printed.stdout) as ComparisonResult;
-  expect(families[0]!.unknowns[0]!.what).toContain('-m u32');
+  expect(families[0]!.unknowns[0]!.rule).toContain('-m u32');
 });
 
 describe('a dump with virtual servers by firewall mark', () => {

@@ -11,10 +11,10 @@ beforeAll(async () => {
     namespace: 'shop',
     name: 'cart',
     frontends: [],
-    endpoints: { used: 0, known: 0 },
+    endpointCounts: { used: 0, known: 0 },
     state: 'pending',
   };
-  const list = JSON.stringify({ services: [row], unknown: [] });
+  const list = JSON.stringify({ services: [row], unknownNames: [] });
   served = await Served.start({ '/debug/services': (_, response) => void response.end(list) });
 });
 afterAll(() => served.stop());

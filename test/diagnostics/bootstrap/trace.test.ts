@@ -125,10 +125,10 @@ describe('kubeproxy trace --from pod/NAME', () => {
     api.clusterRole = undefined;
     asked = [];
     const ports = (address: string, family: string) => ({
-      ...{ family, waiting: false, sync: { failures: 0, drift: { found: 0, repaired: 0 } } },
+      ...{ family, pending: false, sync: { failures: 0, drift: { repairs: 0, writtenSteps: 0 } } },
       ports: [
         {
-          ...{ port: 'http', protocol: 'TCP', status: { state: 'pending' }, endpoints: [], findings: [] },
+          ...{ portName: 'http', protocol: 'TCP', status: { state: 'pending' }, endpoints: [], findings: [] },
           frontends: [
             { kind: 'cluster-ip', address, port: 80, policy: 'Cluster', outcome: 'forward', reason: '' },
           ],

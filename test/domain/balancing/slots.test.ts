@@ -27,9 +27,9 @@ describe('the slots of a choice', () => {
     expect(slotsOf(list, { method: 'round-robin' })).toBeUndefined();
     expect(slotsOf(endpoints(7), { method: 'maglev' })).toBeUndefined();
     expect(slotShares(list, { method: 'random' })).toEqual([
-      { slots: 1, of: 3 },
-      { slots: 1, of: 3 },
-      { slots: 1, of: 3 },
+      { slots: 1, totalSlots: 3 },
+      { slots: 1, totalSlots: 3 },
+      { slots: 1, totalSlots: 3 },
     ]);
   });
 
@@ -38,25 +38,25 @@ describe('the slots of a choice', () => {
     const slots = slotsOf(list, { method: 'round-robin' })!;
     expect(Array.from(slots)).toEqual([0, 0, 1, 2]);
     expect(slotShares(list, { method: 'random' })).toEqual([
-      { slots: 2, of: 4 },
-      { slots: 1, of: 4 },
-      { slots: 1, of: 4 },
+      { slots: 2, totalSlots: 4 },
+      { slots: 1, totalSlots: 4 },
+      { slots: 1, totalSlots: 4 },
     ]);
   });
 
   it('are those of a table where the period is long, every share within one percent of itself', () => {
     const weights = [1000, 999, 500];
     const shares = slotShares(endpoints(...weights), { method: 'random' });
-    shares.forEach(({ slots, of }, place) => {
+    shares.forEach(({ slots, totalSlots }, place) => {
       const exact = weights[place]! / 2499;
-      expect(Math.abs(slots / of - exact) / exact).toBeLessThan(0.01);
+      expect(Math.abs(slots / totalSlots - exact) / exact).toBeLessThan(0.01);
     });
   });
 
   it('count endpoints alike that all have weight 0', () => {
     expect(slotShares(endpoints(0, 0), { method: 'random' })).toEqual([
-      { slots: 1, of: 2 },
-      { slots: 1, of: 2 },
+      { slots: 1, totalSlots: 2 },
+      { slots: 1, totalSlots: 2 },
     ]);
   });
 

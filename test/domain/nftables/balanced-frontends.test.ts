@@ -60,10 +60,10 @@ describe.each(families)('frontends whose endpoints are not chosen with equal cha
   ])('have by %s and weights %j the probabilities of their slots, exactly', (balancingMethod, weights) => {
     const entry = entryOf({ balancingMethod, weights });
     const shares = slotShares(entry.endpoints.cluster!, entry.balancing!);
-    expect(shares.reduce((sum, { slots }) => sum + slots, 0)).toBe(shares[0]!.of);
+    expect(shares.reduce((sum, { slots }) => sum + slots, 0)).toBe(shares[0]!.totalSlots);
     probabilities(entry).forEach((probability, place) => {
-      const { slots, of } = shares[place]!;
-      expect(probability).toBeCloseTo(slots / of, 9);
+      const { slots, totalSlots } = shares[place]!;
+      expect(probability).toBeCloseTo(slots / totalSlots, 9);
     });
   });
 

@@ -18,8 +18,8 @@ export async function falseExplanation(
   const said = (what: string): string => `explain says of ${service} ${what}`;
   if (known !== expected.length > 0) return said(known ? 'that it is served' : 'that it is not served');
   if (problems.length > 0) return said(`that it is misconfigured: ${problems.join('; ')}`);
-  for (const { family, waiting, ports } of families) {
-    if (waiting) return said(`that it waits in ${family}`);
+  for (const { family, pending, ports } of families) {
+    if (pending) return said(`that it waits in ${family}`);
     const wanted = expected.filter((port) => port.family === family);
     if (ports.length !== wanted.length) return said(`that it has ${ports.length} ports in ${family}`);
     for (const port of wanted) {
@@ -52,8 +52,8 @@ function usesLocal({ internalPolicyLocal, externalPolicyLocal }: ExpectedPort): 
   return internalPolicyLocal || externalPolicyLocal;
 }
 
-function keyOf(service: string, { port, protocol }: PortExplanation): string {
-  return `${service}${port === '' ? '' : `:${port}`}/${protocol}`;
+function keyOf(service: string, { portName, protocol }: PortExplanation): string {
+  return `${service}${portName === '' ? '' : `:${portName}`}/${protocol}`;
 }
 
 function placeOf({ address, port }: { readonly address: string; readonly port: number }): string {

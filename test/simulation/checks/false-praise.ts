@@ -49,7 +49,7 @@ export async function falsePraise(
   const answer = await ask(world, METRICS, '/debug/status').catch(() => undefined);
   if (answer?.status !== 200) return undefined;
   const { state, inSync, reasons } = JSON.parse(answer.body) as ProxyStatus;
-  if (state === 'good' && inSync) return everyCommit.presentProblem([simulation.mode]);
+  if (state === 'ok' && inSync) return everyCommit.presentProblem([simulation.mode]);
   // The list says what of the present mode is written; that packets may meet rules of another one until these are removed, the status has said.
   if (simulation.modes.size > 1) return undefined;
   const list = await ask(world, METRICS, '/debug/services').catch(() => undefined);

@@ -17,8 +17,8 @@ export async function untruthOf(
 ): Promise<string | undefined> {
   const { world, history } = simulation;
   const status = JSON.parse((await ask(world, METRICS, '/debug/status')).body) as ProxyStatus;
-  if (status.state !== 'good') return `status says ${status.state}: ${status.reasons.join('; ')}`;
-  if (!status.inSync) return `status says that it waits: ${status.waiting.join('; ')}`;
+  if (status.state !== 'ok') return `status says ${status.state}: ${status.reasons.join('; ')}`;
+  if (!status.inSync) return `status says that it waits: ${status.pendingReasons.join('; ')}`;
   for (const { family, programmed } of status.families) {
     const ports = history.services
       .flatMap((service) => history.current(service))

@@ -25,7 +25,7 @@ export class RunningTop {
   }
 
   /** Of a number over all intervals. */
-  sum(number: 'new' | 'unanswered' | 'bytes', service: string, port: string): number {
+  sum(number: 'newConnections' | 'unansweredConnections' | 'bytes', service: string, port: string): number {
     return this.reports.reduce((sum, report) => sum + (portOf(report, service, port)?.[number] ?? 0), 0);
   }
 
@@ -36,10 +36,12 @@ export class RunningTop {
 
 /** What is reported of a port of a Service in the namespace `default`. */
 export function portOf({ services }: TrafficReport, service: string, port: string): PortReport | undefined {
-  return services.find((row) => row.namespace === 'default' && row.name === service && row.port === port);
+  return services.find((row) => row.namespace === 'default' && row.name === service && row.portName === port);
 }
 
 /** Open connections by the address of the endpoint. */
 export function openBy(port: PortReport | undefined): Record<string, number> {
-  return Object.fromEntries((port?.endpoints ?? []).map(({ address, open }) => [address, open]));
+  return Object.fromEntries(
+    (port?.endpoints ?? []).map(({ address, openConnections }) => [address, openConnections]),
+  );
 }

@@ -63,7 +63,7 @@ function packetOf(target: Target, client: string, family: IpFamily, bound: Reado
 
 /** Nothing in these rules is hard to understand, and every packet ends somewhere. */
 function expectCertain(endings: readonly PacketPath[]): void {
-  const uncertain = endings.flatMap(({ steps }) => steps.filter(({ isUncertain }) => isUncertain));
+  const uncertain = endings.flatMap(({ steps }) => steps.filter(({ uncertain: isUncertain }) => isUncertain));
   if (uncertain.length > 0) expect(uncertain).toEqual([]);
   const sum = endings.reduce((total, { probability }) => total + probability, 0);
   if (sum !== 1) expect(sum).toBeCloseTo(1, 6);

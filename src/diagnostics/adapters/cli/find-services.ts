@@ -28,9 +28,9 @@ export class FoundServices {
   /** @param list the Services of these names */
   constructor(
     private readonly names: readonly ServiceName[],
-    { services, unknown }: ServiceList = { services: [], unknown: [] },
+    { services, unknownNames }: ServiceList = { services: [], unknownNames: [] },
   ) {
-    this.unknown = [...unknown, ...missingPorts(names, services)];
+    this.unknown = [...unknownNames, ...missingPorts(names, services)];
     for (const name of names)
       if (name.service.includes('/')) this.add(name.service, name.port);
       else for (const row of services) if (row.name === name.service) this.add(keyOf(row), name.port);
@@ -110,7 +110,7 @@ export async function listServices(proxy: RunningProxy, filter: RowFilter): Prom
   const { services: all } = await requestList(proxy, ofNames([], namespace));
   const reason =
     'no Service of this namespace is delivered to this node; headless ones and those of other proxies may not be';
-  return all.length > 0 ? list : { services: [], unknown: [{ name: namespace, reason }] };
+  return all.length > 0 ? list : { services: [], unknownNames: [{ name: namespace, reason }] };
 }
 
 function requestList(
@@ -131,7 +131,7 @@ export function missingPorts(
 ): readonly UnknownName[] {
   return names.flatMap(({ service, port }) => {
     const its = rows.filter((row) => service === row.name || service === keyOf(row));
-    const ports = its.flatMap((row) => row.ports ?? []);
+    const ports = its.flatMap((row) => row.portNames ?? []);
     const isKnown = its.length > 0 && its.every(({ state }) => state !== 'not-served');
     if (port === undefined || !isKnown || ports.includes(port)) return [];
     const known =

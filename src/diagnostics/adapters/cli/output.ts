@@ -104,14 +104,14 @@ const ALL_MARKS = /[\ue000-\ue003]/g;
 
 /** States and verdicts that are more than a fact, as answers have them. */
 const TONES: Readonly<Record<string, string | undefined>> = {
-  ...toned(GOOD!, 'good', 'programmed', 'forward', 'valid', '+'),
+  ...toned(GOOD!, 'ok', 'programmed', 'forward', 'valid', '+'),
   ...toned(
     DOUBTFUL!,
     'degraded',
     'pending',
     'mixed',
     'no endpoint',
-    'aside',
+    'ejected',
     'repaired',
     'unknown',
     'warning',

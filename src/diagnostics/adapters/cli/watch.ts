@@ -37,7 +37,7 @@ export async function show<Answer extends AboutUnknown, Item extends object>(
     const answer = (await query())!;
     await print(formatted(output, answer, lines, names));
     const code = exitCode(answer);
-    return reportUnknown(answer.unknown) ? Math.max(code, 1) : code;
+    return reportUnknown(answer.unknownNames) ? Math.max(code, 1) : code;
   }
   let last: Answer | undefined;
   let hasUnknown = false;
@@ -46,7 +46,7 @@ export async function show<Answer extends AboutUnknown, Item extends object>(
     if (!answer) return undefined;
     if (!last) {
       exitCode(answer);
-      hasUnknown = reportUnknown(answer.unknown);
+      hasUnknown = reportUnknown(answer.unknownNames);
     }
     last = answer;
     return watched(answer);

@@ -100,7 +100,7 @@ export function serviceListRoutes(list: ListServices): Routes {
 
 /** A `ServiceList` as JSON, in pieces. */
 async function* jsonOf(list: ListServices, filter: RowFilter): AsyncGenerator<string> {
-  const { services, unknown } = await list.unserved(filter);
+  const { services, unknownNames } = await list.unserved(filter);
   yield '{"services":[';
   let isFirst = true;
   for await (const rows of concatenated(list.rows(filter), services)) {
@@ -109,7 +109,7 @@ async function* jsonOf(list: ListServices, filter: RowFilter): AsyncGenerator<st
     yield isFirst ? text : `,${text}`;
     isFirst = false;
   }
-  yield `],"unknown":${JSON.stringify(unknown)}}`;
+  yield `],"unknownNames":${JSON.stringify(unknownNames)}}`;
 }
 
 async function* concatenated<T>(portions: AsyncIterable<T>, last: T): AsyncGenerator<T> {

@@ -69,8 +69,8 @@ function doubtAbout(table: KernelTable): Step {
     where: `${table.family} ${table.name}`,
     rule: '',
     effect: 'another program changes this table all the time, so it is followed as it was at some moment',
-    ...(!isOurs(table) && { isForeign: true }),
-    isUncertain: true,
+    ...(!isOurs(table) && { foreign: true }),
+    uncertain: true,
   };
 }
 

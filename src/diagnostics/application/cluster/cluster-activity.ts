@@ -14,10 +14,12 @@ export interface ClusterTraffic {
   readonly untracked: readonly string[];
 }
 
+type Sum = 'openConnections' | 'newConnectionsPerSecond' | 'unansweredConnections';
+
 /** Connections of one service port. */
 export interface SummedTraffic extends Pick<
   PortReport,
-  'namespace' | 'name' | 'port' | 'protocol' | 'open' | 'newPerSecond' | 'unanswered'
+  'namespace' | 'name' | 'portName' | 'protocol' | Sum
 > {
   /** Nodes through which it has connections. */
   readonly nodes: number;
@@ -28,32 +30,40 @@ export function sumTraffic(answers: readonly NodeAnswer<TrafficReport>[], asked:
   const reported = answers.flatMap(({ node, answer }) =>
     answer.services.map((traffic) => ({ node, traffic })),
   );
-  const byPort = grouped(reported, ({ traffic }) => servicePortKey(traffic));
+  const byPort = grouped(reported, ({ traffic }) => keyOf(traffic));
   const services = [...byPort.values()].map((all) => {
-    const { namespace, name, port, protocol } = all[0]!.traffic;
-    const sum = (count: 'open' | 'newPerSecond' | 'unanswered'): number =>
-      all.reduce((total, { traffic }) => total + traffic[count], 0);
+    const { namespace, name, portName, protocol } = all[0]!.traffic;
+    const sum = (count: Sum): number => all.reduce((total, { traffic }) => total + traffic[count], 0);
     return {
       namespace,
       name,
-      port,
+      portName,
       protocol,
-      open: sum('open'),
-      newPerSecond: sum('newPerSecond'),
-      unanswered: sum('unanswered'),
+      openConnections: sum('openConnections'),
+      newConnectionsPerSecond: sum('newConnectionsPerSecond'),
+      unansweredConnections: sum('unansweredConnections'),
       nodes: new Set(all.map(({ node }) => node)).size,
     };
   });
   return {
     services: services.sort(byConnections),
     asked,
-    untracked: answers.flatMap(({ node, answer }) => (!answer.tracksServices ? node : [])),
+    untracked: answers.flatMap(({ node, answer }) => (!answer.servicesTracked ? node : [])),
   };
+}
+
+function keyOf({
+  portName,
+  ...service
+}: Pick<PortReport, 'namespace' | 'name' | 'portName' | 'protocol'>): string {
+  return servicePortKey({ ...service, port: portName });
 }
 
 function byConnections(a: SummedTraffic, b: SummedTraffic): number {
   return (
-    b.open - a.open || b.newPerSecond - a.newPerSecond || (servicePortKey(a) < servicePortKey(b) ? -1 : 1)
+    b.openConnections - a.openConnections ||
+    b.newConnectionsPerSecond - a.newConnectionsPerSecond ||
+    (keyOf(a) < keyOf(b) ? -1 : 1)
   );
 }
 
@@ -64,7 +74,7 @@ export interface ClusterHistory {
   /** All changes since the starts of the proxies, also those that are left out or forgotten by now. */
   readonly total: number;
   /** The Service that was asked about, if no node knows it. */
-  readonly unknown: readonly UnknownName[];
+  readonly unknownNames: readonly UnknownName[];
 }
 
 export type NodeChange = ChangeEntry & { readonly node: string };
@@ -78,17 +88,17 @@ export class HistorySum {
   private total = 0;
   private readonly unknown: (readonly UnknownName[])[] = [];
 
-  add(node: string, { changes, total, unknown = [] }: History & AboutUnknown): void {
+  add(node: string, { changes, total, unknownNames = [] }: History & AboutUnknown): void {
     this.total += total;
-    this.unknown.push(unknown);
+    this.unknown.push(unknownNames);
     const added = changes.map((change) => ({ ...change, node }));
     this.changes = [...this.changes, ...added]
-      .sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0))
+      .sort((one, other) => (one.time < other.time ? -1 : one.time > other.time ? 1 : 0))
       .slice(-KEPT);
   }
 
   result(): ClusterHistory {
     const { changes, total } = this;
-    return { changes, total, unknown: unknownEverywhere(this.unknown) };
+    return { changes, total, unknownNames: unknownEverywhere(this.unknown) };
   }
 }

@@ -7,7 +7,7 @@ import { isNone, type DifferenceReport } from '../difference/difference-report.j
 
 /** The output of `compare` on a node. */
 type NodeComparison = ReturnType<typeof nodeComparison>;
-export const nodeComparison = both(fields({ node: nodeRules }), comparisonAnswer);
+export const nodeComparison = both(fields({ nodeRules }), comparisonAnswer);
 
 /** A node's kernel, compared with the rules that are planned for it. */
 export interface ComparedNode extends NodeRules {
@@ -39,26 +39,30 @@ export function clusterComparison(answers: readonly NodeAnswer<NodeComparison>[]
 
 function comparedNode(
   name: string,
-  { node, obstacle, families, notes, problems }: NodeComparison,
+  { nodeRules, obstacle, families, notes, problems }: NodeComparison,
 ): ComparedNode {
-  const found = new Map(families.flatMap(({ known }) => known.map((each) => [each.name, each])));
+  const found = new Map(
+    families.flatMap(({ knownDifferences }) => knownDifferences.map((each) => [each.name, each])),
+  );
   const all = [...found.values()];
-  const known = all.filter(({ isExpected }) => !isExpected);
-  const differences = families.flatMap((family) => family.differences.filter((each) => !each.known));
-  const unknowns = new Set(families.flatMap((family) => family.unknowns.map(({ what }) => what)));
+  const known = all.filter(({ expected }) => !expected);
+  const differences = families.flatMap((family) =>
+    family.differences.filter((each) => !each.knownDifference),
+  );
+  const unknowns = new Set(families.flatMap((family) => family.unknowns.map(({ rule }) => rule)));
   const differs = known.length > 0 || differences.length > 0 || obstacle !== undefined;
   return {
-    ...node,
+    ...nodeRules,
     node: name,
     mode: families[0]?.modes[0] ?? '-',
     result: differs ? 'different' : unknowns.size > 0 ? 'unknown' : 'equal',
     obstacle,
     known: known.map((each) => ({ name: each.name, sentence: each.sentence })),
-    expected: all.flatMap((each) => (each.isExpected ? each.name : [])),
+    expected: all.flatMap((each) => (each.expected ? each.name : [])),
     differences,
-    unlisted: families.reduce((sum, { unlisted }) => sum + unlisted, 0),
+    unlisted: families.reduce((sum, { omitted }) => sum + omitted, 0),
     unknowns: [...unknowns],
-    notes: [...problems.map((problem) => `ignored: ${problem}`), ...notes, ...node.unseen],
+    notes: [...problems.map((problem) => `ignored: ${problem}`), ...notes, ...nodeRules.unread],
   };
 }
 
@@ -76,7 +80,7 @@ export interface ClusterDifferences {
   readonly alike: number;
   readonly different: readonly NodeDifferences[];
   /** The Service that was asked about, if no node knows it. */
-  readonly unknown: readonly UnknownName[];
+  readonly unknownNames: readonly UnknownName[];
 }
 
 /** What one node's kernel has otherwise, or why that is not known. */
@@ -110,6 +114,6 @@ export function clusterDifferences(
     asked,
     alike: answers.length - different.length,
     different,
-    unknown: unknownEverywhere(answers.map(({ answer }) => answer.unknown ?? [])),
+    unknownNames: unknownEverywhere(answers.map(({ answer }) => answer.unknownNames ?? [])),
   };
 }

@@ -97,26 +97,26 @@ function mostCommon(sets: readonly ReadonlySet<Fact>[]): ReadonlySet<Fact> {
 
 function reasonsIn({ families }: Explanation, state: 'failed' | 'degraded'): readonly string[] {
   return families.flatMap(({ family, ports }) =>
-    ports.flatMap(({ port, protocol, status }) =>
-      status.state === state ? [`${family} port ${portWords({ port, protocol })}: ${status.reason}`] : [],
+    ports.flatMap(({ portName, protocol, status }) =>
+      status.state === state ? [`${family} port ${portWords({ portName, protocol })}: ${status.reason}`] : [],
     ),
   );
 }
 
 /** Former versions do not look for any. */
-function obstaclesIn({ kernel }: Explanation): readonly string[] {
-  const obstacles = kernel?.obstacles ?? [];
+function obstaclesIn({ kernelPath }: Explanation): readonly string[] {
+  const obstacles = kernelPath?.obstacles ?? [];
   return obstacles.map(({ from, to, outcome, reason }) => `from ${from} to ${to}: ${outcome}, ${reason}`);
 }
 
 function isBehind({ families }: Explanation): boolean {
   return families.some(
-    ({ waiting, ports }) => waiting || ports.some(({ status }) => status.state === 'pending'),
+    ({ pending, ports }) => pending || ports.some(({ status }) => status.state === 'pending'),
   );
 }
 
 function behindOf({ node, answer }: NodeAnswer<Explanation>): NodeBehind {
-  const waits = answer.families.flatMap(({ waitingSeconds }) => waitingSeconds ?? []);
+  const waits = answer.families.flatMap(({ pendingSeconds }) => pendingSeconds ?? []);
   const longest = (one: number, other: number): number => Math.max(one, other);
   return waits.length > 0 ? { node, seconds: waits.reduce(longest) } : { node };
 }

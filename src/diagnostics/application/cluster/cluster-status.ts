@@ -4,7 +4,7 @@ import { type NodeAnswer, unknownEverywhere } from './query-nodes.js';
 import type { RowState, ServiceList, ServiceRow, UnknownName } from '../status/service-row.js';
 
 /** One node of a cluster. */
-export interface NodeRow extends Pick<ProxyStatus, 'state' | 'reasons' | 'mode' | 'inSync' | 'lag'> {
+export interface NodeRow extends Pick<ProxyStatus, 'state' | 'reasons' | 'mode' | 'inSync' | 'lagSeconds'> {
   readonly node: string;
   /** Of the program. */
   readonly version: string;
@@ -26,14 +26,14 @@ export function clusterStatus(answers: readonly NodeAnswer<ProxyStatus>[]): Clus
 }
 
 function rowOf({ node, answer }: NodeAnswer<ProxyStatus>): NodeRow {
-  const { state, versions, mode, inSync, lag, families, reasons } = answer;
+  const { state, versions, mode, inSync, lagSeconds, families, reasons } = answer;
   return {
     node,
     state,
     version: versions.program,
     mode,
     inSync,
-    lag,
+    lagSeconds,
     failing: sum(
       families.map(
         ({ failed, degraded }) =>
@@ -41,14 +41,14 @@ function rowOf({ node, answer }: NodeAnswer<ProxyStatus>): NodeRow {
           degraded.filter((port) => isNodeProblem('degraded', port)).length,
       ),
     ),
-    drift: sum(families.map(({ sync }) => sync.drift.repaired)),
+    drift: sum(families.map(({ sync }) => sync.drift.writtenSteps)),
     reasons,
   };
 }
 
 /** A node that only waits is worth more of a look than one that does not. */
 function urgency({ state, inSync }: NodeRow): number {
-  return { 'not-serving': 2, degraded: 1, good: 0 }[state] * 2 + Number(!inSync);
+  return { 'not-serving': 2, degraded: 1, ok: 0 }[state] * 2 + Number(!inSync);
 }
 
 function sum(numbers: readonly number[]): number {
@@ -60,7 +60,7 @@ export interface ClusterServices {
   /** By namespace and name. */
   readonly services: readonly ClusterService[];
   /** Names that were asked for, and that no node knows. */
-  readonly unknown: readonly UnknownName[];
+  readonly unknownNames: readonly UnknownName[];
 }
 
 /** One Service, over all nodes that answered. */
@@ -77,7 +77,7 @@ interface OtherState {
   readonly node: string;
   readonly state: RowState;
   /** How many frontends other Services hold there; missing: none. */
-  readonly held?: number;
+  readonly conflicts?: number;
   readonly reason?: string;
 }
 
@@ -88,17 +88,20 @@ export class ServicesSum {
   private readonly rows = new Map<string, Counted>();
   private readonly unknown: (readonly UnknownName[])[] = [];
 
-  add(node: string, { services, unknown }: ServiceList): void {
-    this.unknown.push(unknown);
+  add(node: string, { services, unknownNames }: ServiceList): void {
+    this.unknown.push(unknownNames);
     for (const row of services) this.count(node, row);
   }
 
   result(): ClusterServices {
     const services = [...this.rows].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, row]) => row);
-    return { services, unknown: unknownEverywhere(this.unknown) };
+    return { services, unknownNames: unknownEverywhere(this.unknown) };
   }
 
-  private count(node: string, { namespace, name, type, frontends, state, held, reason }: ServiceRow): void {
+  private count(
+    node: string,
+    { namespace, name, type, frontends, state, conflicts, reason }: ServiceRow,
+  ): void {
     const key = `${namespace}\0${name}`;
     let row = this.rows.get(key);
     if (!row) {
@@ -107,6 +110,12 @@ export class ServicesSum {
     }
     row.listed++;
     if (state === 'programmed' && reason === undefined) row.programmed++;
-    else row.others.push({ node, state, ...(held && { held }), ...(reason !== undefined && { reason }) });
+    else
+      row.others.push({
+        node,
+        state,
+        ...(conflicts && { conflicts }),
+        ...(reason !== undefined && { reason }),
+      });
   }
 }

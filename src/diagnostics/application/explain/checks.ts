@@ -48,7 +48,7 @@ export async function walkKernel(
     incomplete = errorMessage(error);
   }
   isOver = true;
-  return { obstacles, ...(incomplete !== undefined && { incomplete }) };
+  return { obstacles, ...(incomplete !== undefined && { incompleteReason: incomplete }) };
 }
 
 function obstacleOf(query: TraceQuery, { outcome, reason = '' }: TraceAnswer): Obstacle {
@@ -65,7 +65,7 @@ function queriesOf({ families }: Explained, nodeAddresses: readonly string[]): r
 /** From the node, from outside, and from an endpoint on this node as one of its pods. */
 function queriesOfPort(explained: PortExplanation, nodeAddress: string | undefined): readonly TraceQuery[] {
   const { protocol, frontends, endpoints } = explained;
-  const pod = endpoints.find(({ isLocal }) => isLocal)?.address;
+  const pod = endpoints.find(({ local }) => local)?.address;
   const forwarding = new Map(
     frontends
       .filter(({ outcome }) => outcome === 'forward')
@@ -128,7 +128,7 @@ export async function probeEndpoints(
     for (const [place, target] of waiting) probed[place] = await probe(target, access);
   };
   await Promise.all(Array.from({ length: AT_A_TIME }, worker));
-  return { probed, left: all.length - targets.length };
+  return { endpoints: probed, omitted: all.length - targets.length };
 }
 
 function targetsOf({ families }: Explanation): readonly Target[] {
@@ -136,8 +136,8 @@ function targetsOf({ families }: Explanation): readonly Target[] {
   for (const { protocol, endpoints, findings } of families.flatMap(({ ports }) => ports)) {
     const off = findings.find(({ kind }) => kind === 'not-forwarded');
     const bridged = findings.find(({ kind }) => kind === 'bridged');
-    for (const { address, port, used, isLocal } of endpoints) {
-      const obstacle = (off ?? (isLocal ? bridged : undefined))?.text;
+    for (const { address, port, used, local } of endpoints) {
+      const obstacle = (off ?? (local ? bridged : undefined))?.text;
       const place = endpointPlace({ address, port });
       if (used) targets.set(`${place} ${protocol}`, { address, port, protocol, obstacle });
     }

@@ -221,7 +221,7 @@ export class ExplainAddress {
 
 function identity({ name, family }: ForwardingEntry) {
   const { namespace, name: service, port, protocol } = name;
-  return { service: `${namespace}/${service}`, port, protocol, family };
+  return { service: `${namespace}/${service}`, portName: port, protocol, family };
 }
 
 /** What an explanation is asked about. */

@@ -60,12 +60,13 @@ export class ExplainPort {
       ...Array.from(ejected, ([place, words]) => ejectedFinding(place, words)),
     ];
     const isReached = !holdsNothing(entry, status);
-    const held = status?.state === 'degraded' ? (status.held ?? []) : [];
+    const held = status?.state === 'degraded' ? (status.conflicts ?? []) : [];
     const heldAt = ({ address, port }: Frontend): ConflictingFrontend | undefined =>
       held.find(({ frontend }) => frontend === frontendName(address, port, name.protocol));
     const reachable = new Set(entry.endpoints.reachable.map(endpointPlace));
     return {
-      ...identity,
+      portName: name.port,
+      protocol: name.protocol,
       status: status ?? { state: 'pending' },
       frontends: requestedFrontends(entry).map((frontend) =>
         stopped(
@@ -82,8 +83,10 @@ export class ExplainPort {
           ejected.get(endpointPlace(endpoint)) ?? unusedReason(endpoint, entry);
         const reason = used ? undefined : isReached ? unused() : NOT_REACHED;
         const share = used ? choice?.shares.get(endpointPlace(endpoint)) : undefined;
+        const { isLocal: local, ...conditions } = endpoint;
         return {
-          ...endpoint,
+          ...conditions,
+          local,
           used,
           ...(share && { share }),
           ...(reason !== undefined && { reason }),
@@ -91,19 +94,19 @@ export class ExplainPort {
       }),
       findings,
       affinitySeconds,
-      ...(choice && { choice: choice.text }),
+      ...(choice && { balancing: choice.text }),
       sourceRanges: sourceRanges.map(cidrText),
     };
   }
 
   private holderOf(
     { family, name }: ForwardingEntry,
-    { holder, port = '' }: ConflictingFrontend,
+    { owner, portName = '' }: ConflictingFrontend,
   ): ForwardingEntry | undefined {
     const table = this.loops.find((loop) => loop.family === family)?.table;
     return table
-      ?.entriesOf(holder)
-      .find((entry) => entry.name.port === port && entry.name.protocol === name.protocol);
+      ?.entriesOf(owner)
+      .find((entry) => entry.name.port === portName && entry.name.protocol === name.protocol);
   }
 
   /** Why endpoints are ejected, by `ip:port`. */
@@ -149,8 +152,8 @@ export function choiceOf({ balancing, endpoints }: ForwardingEntry, mode: string
 }
 
 function weightShares(list: readonly Endpoint[]): readonly SlotShare[] {
-  const of = list.reduce((sum, endpoint) => sum + weightOf(endpoint), 0);
-  return list.map((endpoint) => ({ slots: weightOf(endpoint), of }));
+  const totalSlots = list.reduce((sum, endpoint) => sum + weightOf(endpoint), 0);
+  return list.map((endpoint) => ({ slots: weightOf(endpoint), totalSlots }));
 }
 
 /** How many slots there are, and how far a share is from what weights ask for, at most. */
@@ -160,10 +163,10 @@ function exactness(list: readonly Endpoint[], shares: readonly SlotShare[]): str
   const total = list.reduce((sum, endpoint) => sum + weightOf(endpoint), 0);
   const deviations = list.map((endpoint, place) => {
     const wanted = weightOf(endpoint) / total;
-    return Math.abs(shares[place]!.slots / first.of - wanted) / wanted;
+    return Math.abs(shares[place]!.slots / first.totalSlots - wanted) / wanted;
   });
   const most = Math.max(...deviations);
-  return `: ${first.of} slots, each share ${most < 1e-9 ? 'exact' : `within ${(most * 100).toFixed(2)} % of what it should be`}`;
+  return `: ${first.totalSlots} slots, each share ${most < 1e-9 ? 'exact' : `within ${(most * 100).toFixed(2)} % of what it should be`}`;
 }
 
 /**

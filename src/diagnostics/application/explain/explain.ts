@@ -79,8 +79,8 @@ export class Explain {
     const healthCheck = this.sources.healthChecks.find((checks) => checks.family === family)?.state(service);
     return {
       family,
-      waiting,
-      ...(waitingSeconds !== undefined && { waitingSeconds }),
+      pending: waiting,
+      ...(waitingSeconds !== undefined && { pendingSeconds: waitingSeconds }),
       ports: await Promise.all(
         loop.table
           .entriesOf(service)

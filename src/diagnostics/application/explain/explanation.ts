@@ -33,7 +33,7 @@ export type KernelWalk = ReturnType<typeof kernelWalk>;
 export const kernelWalk = fields({
   obstacles: list(obstacle),
   /** Why not all could be followed, for people. */
-  incomplete: optional(text),
+  incompleteReason: optional(text),
 });
 
 /** How this node gets to an endpoint, tried at the moment. */
@@ -50,9 +50,9 @@ const probedEndpoint = fields({
 
 export type ProbedEndpoints = ReturnType<typeof probedEndpoints>;
 export const probedEndpoints = fields({
-  probed: list(probedEndpoint),
+  endpoints: list(probedEndpoint),
   /** How many more there are. */
-  left: number,
+  omitted: number,
 });
 
 /**
@@ -89,7 +89,7 @@ export const endpointExplanation = fields({
   pod: optional(text),
   nodeName: optional(text),
   zone: optional(text),
-  isLocal: flag,
+  local: flag,
   ready: flag,
   serving: flag,
   terminating: flag,
@@ -98,7 +98,7 @@ export const endpointExplanation = fields({
   /** Its part of new connections as compared with others; missing: 1. */
   weight: optional(number),
   /** How many of how many slots it has, where not all endpoints have equal chances at random. */
-  share: optional(fields({ slots: number, of: number })),
+  share: optional(fields({ slots: number, totalSlots: number })),
   /** Whether any frontend may lead to it. */
   used: flag,
   /** Why it is not used although it is ready. */
@@ -108,7 +108,7 @@ export const endpointExplanation = fields({
 export type PortExplanation = ReturnType<typeof portExplanation>;
 const portExplanation = fields({
   /** Empty for an unnamed port. */
-  port: text,
+  portName: text,
   protocol,
   status: portStatus,
   frontends: list(frontendExplanation),
@@ -118,7 +118,7 @@ const portExplanation = fields({
   /** Seconds that a client stays with its endpoint; 0 without session affinity. */
   affinitySeconds: number,
   /** How endpoints are chosen, where not at random with equal chances. */
-  choice: optional(text),
+  balancing: optional(text),
   /** Sources that may use the load-balancer IPs; empty when all may. */
   sourceRanges: list(text),
 });
@@ -127,9 +127,9 @@ export type FamilyExplanation = ReturnType<typeof familyExplanation>;
 const familyExplanation = fields({
   family,
   /** A change of it is not in the kernel yet. */
-  waiting: flag,
+  pending: flag,
   /** Seconds since the oldest change of the family arrived that is not in the kernel yet, while a change of it is not. */
-  waitingSeconds: optional(number),
+  pendingSeconds: optional(number),
   ports: list(portExplanation),
   /** Why nothing is to be programmed for it, if it has no ports here. */
   absence: optional(absence),
@@ -150,23 +150,24 @@ export const serviceExplanation = fields({
   problems: list(text),
   families: list(familyExplanation),
   /** What packets to it meet in the kernel; missing where nobody looked. */
-  kernel: optional(kernelWalk),
+  kernelPath: optional(kernelWalk),
   /** Missing unless it was asked for. */
   probe: optional(probedEndpoints),
 });
 
 /** Whether traffic of the Service reaches endpoints as its objects ask for. */
-export function isSound({ known, problems, families, kernel, probe }: Explanation): boolean {
+export function isSound({ known, problems, families, kernelPath, probe }: Explanation): boolean {
   const findings = families.flatMap(({ ports }) => ports.flatMap((port) => port.findings));
   const isHeldBack = families.some(({ absence }) => absence?.kind === 'held-back');
-  const isReached = !kernel?.obstacles.length && !probe?.probed.some(({ problem }) => problem !== undefined);
+  const isReached =
+    !kernelPath?.obstacles.length && !probe?.endpoints.some(({ problem }) => problem !== undefined);
   return (
     isReached && known && problems.length === 0 && !isHeldBack && !findings.some(({ isFault }) => isFault)
   );
 }
 
 /** Of a service port; `port` is empty for an unnamed one. */
-const match = { service: text, port: text, protocol, family };
+const match = { service: text, portName: text, protocol, family };
 
 /** A frontend of a service port. */
 export type FrontendMatch = ReturnType<typeof frontendMatch>;

@@ -90,7 +90,7 @@ export class ListServices {
       services.push(...known.map(({ key, why }) => unservedRow(key, why)));
       if (known.length === 0) unknown.push({ name, reason: found[0]?.why.text ?? this.namedNowhere() });
     }
-    return { services, unknown };
+    return { services, unknownNames: unknown };
   }
 
   /** Why there is no Service of a name in any namespace. The cluster is not asked: that would cost it a search. */
@@ -113,9 +113,9 @@ export class ListServices {
       name,
       type,
       frontends: [...frontendTexts(entries), ...this.onLocalhost(entries)],
-      ...(ports.length > 0 && { ports }),
-      endpoints: { used, known, ...(aside > 0 && { aside }) },
-      ...(held > 0 && { held }),
+      ...(ports.length > 0 && { portNames: ports }),
+      endpointCounts: { used, known, ...(aside > 0 && { ejected: aside }) },
+      ...(held > 0 && { conflicts: held }),
       ...this.outcome(key, entries, failedRemoval),
     };
   }
@@ -126,8 +126,8 @@ export class ListServices {
       this.loops.flatMap(({ family, table }) =>
         this.statuses
           .failures(family)
-          .filter(({ key }) => !table.entry(key))
-          .map(({ key, reason }) => [serviceOf(key), reason]),
+          .filter(({ servicePort }) => !table.entry(servicePort))
+          .map(({ servicePort, reason }) => [serviceOf(servicePort), reason]),
       ),
     );
   }
@@ -180,7 +180,7 @@ function sorted(keys: readonly ServiceKey[]): readonly ServiceKey[] {
 }
 
 function passes(row: ServiceRow, { failing, withoutEndpoints }: RowFilter): boolean {
-  return (!failing || isFailing(row)) && (!withoutEndpoints || row.endpoints.used === 0);
+  return (!failing || isFailing(row)) && (!withoutEndpoints || row.endpointCounts.used === 0);
 }
 
 function frontendTexts(entries: readonly ForwardingEntry[]): readonly string[] {
@@ -200,7 +200,7 @@ function unservedRow(key: ServiceKey, { text }: Unserved): ServiceRow {
     namespace,
     name,
     frontends: [],
-    endpoints: { used: 0, known: 0 },
+    endpointCounts: { used: 0, known: 0 },
     state: 'not-served',
     reason: text,
   };
@@ -257,7 +257,11 @@ export class CountServices {
       await yieldToEventLoop();
       if (signal.aborted) break;
     }
-    return { withoutEndpoints, held, aside };
+    return {
+      servicesWithoutEndpoints: withoutEndpoints,
+      conflictingFrontends: held,
+      ejectedEndpoints: aside,
+    };
   }
 }
 

@@ -11,6 +11,7 @@ import {
   word,
 } from '../../../domain/shape.js';
 import type { ResourceKind, SourceState } from '../../../application/ports/cluster-source.js';
+import { NODE_STATES } from '../../../application/status/node-state.js';
 import { portProblem } from '../../../application/status/port-status.js';
 import { familyHistory } from '../../../application/status/sync-history.js';
 
@@ -19,7 +20,7 @@ const versions = fields({
   program: text,
   /** The release of Kubernetes whose kube-proxy it stands for. Older proxies do not say. */
   kubernetes: optional(text),
-  node: text,
+  nodejs: text,
   kernel: text,
 });
 
@@ -28,9 +29,9 @@ const familyStatus = fields({
   family,
   inSync: flag,
   /** Services that wait for the next sync. */
-  waiting: number,
+  pendingServices: number,
   /** When the oldest change that is not programmed arrived. */
-  waitingSince: optional(time),
+  pendingSinceTime: optional(time),
   /** Service ports. */
   programmed: number,
   failed: list(portProblem),
@@ -47,7 +48,7 @@ const watchStatus = fields({
   /** Objects known. */
   objects: number,
   /** Seconds since the API server last sent anything. */
-  silence: optional(number),
+  idleSeconds: optional(number),
   /** Why the last request failed, until one succeeds. */
   failure: optional(text),
 });
@@ -59,8 +60,8 @@ export const statusAnswer = fields({
    * Of the proxy and its kernel alone. `degraded`: it serves, but not all that it could, or on old news. `not-serving`: a family
    * was never programmed.
    */
-  state: oneOf('good', 'degraded', 'not-serving'),
-  /** Why it is not good, the most important first. */
+  state: oneOf(...NODE_STATES),
+  /** Why it is not ok, the most important first. */
   reasons: list(text),
   /** What it cannot do here although it is asked to, and problems of objects; it is none the worse for it. Older proxies do not say. */
   warnings: optional(list(text)),
@@ -69,20 +70,20 @@ export const statusAnswer = fields({
   /** The mode in force. */
   mode: text,
   versions,
-  startedAt: time,
-  /** When this was asked. */
-  now: time,
+  startTime: time,
+  /** Of this answer. */
+  time,
   /** Everything delivered is programmed, but for what failed. */
   inSync: flag,
   /** Seconds for which the oldest change has waited; 0 when in sync. */
-  lag: number,
+  lagSeconds: number,
   /** What waits, and for what; empty when in sync. */
-  waiting: list(text),
+  pendingReasons: list(text),
   families: list(familyStatus),
   /** Objects that are ignored, with the reason. */
   ignored: list(text),
   /** The watches at the API server; empty for other sources. */
   watches: list(watchStatus),
   /** The last error of each kind, the newest first; also of what works again by now. */
-  lastErrors: list(fields({ at: time, text })),
+  lastErrors: list(fields({ time, message: text })),
 });

@@ -16,7 +16,7 @@ import type { ServiceStatuses } from '../../../application/status/service-status
 import type { SyncHistory } from '../../../application/status/sync-history.js';
 
 /** What does not change while the program runs. */
-export type ProgramFacts = Pick<ProxyStatus, 'node' | 'mode' | 'versions' | 'startedAt'>;
+export type ProgramFacts = Pick<ProxyStatus, 'node' | 'mode' | 'versions' | 'startTime'>;
 
 /** The part of a sync loop that is read. */
 export interface ReportedLoop {
@@ -62,14 +62,14 @@ export class ReportStatus {
     const removing = this.source.removing();
     const inSync = families.length > 0 && families.every((family) => family.inSync) && removing === undefined;
     return {
-      state: state === 'ok' ? 'good' : state,
+      state,
       reasons,
       warnings: [...this.source.warnings(), ...this.objectWarnings()],
       ...this.facts,
-      now: timeText(now),
+      time: timeText(now),
       inSync,
-      lag: inSync ? 0 : (now - Math.min(now, ...since)) / 1000,
-      waiting: [...this.waiting(families), ...(removing === undefined ? [] : [removing])],
+      lagSeconds: inSync ? 0 : (now - Math.min(now, ...since)) / 1000,
+      pendingReasons: [...this.waiting(families), ...(removing === undefined ? [] : [removing])],
       families,
       ignored: this.reports.unusable,
       watches: this.watches(now),
@@ -82,8 +82,8 @@ export class ReportStatus {
     return {
       family,
       inSync,
-      waiting: pending.serviceCount,
-      ...(waitingSince !== undefined && { waitingSince: timeText(waitingSince) }),
+      pendingServices: pending.serviceCount,
+      ...(waitingSince !== undefined && { pendingSinceTime: timeText(waitingSince) }),
       programmed: this.statuses.counts(family).programmed,
       failed: this.statuses.failures(family),
       degraded: this.statuses.degradations(family),
@@ -113,11 +113,12 @@ export class ReportStatus {
   private waiting(families: readonly FamilyStatus[]): readonly string[] {
     const missing = this.source.missing();
     if (missing.length > 0) return missing.map((kind) => `everything, for the first list of ${kind}`);
-    return families.flatMap(({ family, inSync, waiting, sync }) => {
+    return families.flatMap(({ family, inSync, pendingServices, sync }) => {
       if (inSync) return [];
       if (!this.health.hasStarted(family))
         return [`${family}: everything, for the Node object ${this.facts.node}`];
-      const what = waiting > 0 ? counted(waiting, 'Service', 'Services') : 'everything that has changed';
+      const what =
+        pendingServices > 0 ? counted(pendingServices, 'Service', 'Services') : 'everything that has changed';
       return [
         `${family}: ${what}, for the ${sync.failures > 0 ? 'next attempt after a failure' : 'running or next sync'}`,
       ];
@@ -133,7 +134,7 @@ export class ReportStatus {
         state,
         connected,
         objects,
-        ...(lastActivity !== undefined && { silence: (now - lastActivity) / 1000 }),
+        ...(lastActivity !== undefined && { idleSeconds: (now - lastActivity) / 1000 }),
         ...(failure !== undefined && { failure }),
       }));
   }
@@ -142,12 +143,13 @@ export class ReportStatus {
     return families
       .flatMap(({ family, sync, failed }) => [
         ...(sync.lastFailure
-          ? [{ at: sync.lastFailure.at, text: `${family}: a sync failed: ${sync.lastFailure.reason}` }]
+          ? [{ time: sync.lastFailure.time, message: `${family}: a sync failed: ${sync.lastFailure.reason}` }]
           : []),
-        ...failed
-          .slice(-1)
-          .map(({ key, reason, since }) => ({ at: since, text: `${family}: ${key} failed: ${reason}` })),
+        ...failed.slice(-1).map(({ servicePort, reason, sinceTime }) => ({
+          time: sinceTime,
+          message: `${family}: ${servicePort} failed: ${reason}`,
+        })),
       ])
-      .sort((one, other) => (one.at < other.at ? 1 : -1));
+      .sort((one, other) => (one.time < other.time ? 1 : -1));
   }
 }

@@ -15,16 +15,16 @@ const serviceRow = fields({
   /** `10.96.0.80:80/TCP`, `[fd00::1]:80/TCP`, and `30080/TCP` for a node port; those of the cluster IPs first, those on localhost last. */
   frontends: list(text),
   /** The names of its ports, those that have one; missing: none has. Older proxies do not say. */
-  ports: optional(list(text)),
+  portNames: optional(list(text)),
   /** Endpoints that traffic of this node may go to, and all that the cluster lists: of each port and family. */
-  endpoints: fields({
+  endpointCounts: fields({
     used: number,
     known: number,
     /** Ejected ones, because they are unresponsive; missing: none. */
-    aside: optional(number),
+    ejected: optional(number),
   }),
   /** How many frontends other Services hold; missing: none. */
-  held: optional(number),
+  conflicts: optional(number),
   state: word<RowState>(),
   /** Why it failed, is degraded or is not served. */
   reason: optional(text),
@@ -43,7 +43,7 @@ const unknownName = fields({
 export type AboutUnknown = ReturnType<typeof aboutUnknown>;
 export const aboutUnknown = fields({
   /** The Service, if nothing is known of it, and why; missing if all were asked about. */
-  unknown: optional(list(unknownName)),
+  unknownNames: optional(list(unknownName)),
 });
 
 /** Which Services are listed; all that are served, if nothing is chosen. */
@@ -73,11 +73,11 @@ export interface EndpointMatches {
 /** How many Services, frontends and endpoints somebody should look at. */
 export interface ServiceCounts {
   /** Services without a used endpoint. */
-  readonly withoutEndpoints: number;
+  readonly servicesWithoutEndpoints: number;
   /** Frontends that other Services hold: of each port and family. */
-  readonly held: number;
+  readonly conflictingFrontends: number;
   /** Ejected endpoints, because they are silent: of each port and family. */
-  readonly aside: number;
+  readonly ejectedEndpoints: number;
 }
 
 /** The answer of a list. */
@@ -86,5 +86,5 @@ export const servicesAnswer = fields({
   /** By namespace and name; those that are not served, but asked for by name, come last. */
   services: list(serviceRow),
   /** The names asked for that no known Service has. */
-  unknown: list(unknownName),
+  unknownNames: list(unknownName),
 });

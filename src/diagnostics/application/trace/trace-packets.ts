@@ -133,7 +133,7 @@ export class TracePackets {
     // The machine itself may refuse what no rule takes.
     if (!end) return trace.outcome === 'refused' || trace.outcome === 'dropped' ? effectOf(trace) : {};
     const last = end.steps.at(-1);
-    if (last?.isForeign) return { reason: foreignText(last), stoppedBy: last };
+    if (last?.foreign) return { reason: foreignText(last), stoppedBy: last };
     if (last?.hook === ROUTING) return { reason: last.effect, stoppedBy: last };
     const reason = this.destinations.refusal(packet);
     return reason === undefined ? {} : { reason };

@@ -136,8 +136,8 @@ class Comparison {
     const environment = remembered ? { localAddresses, remembered } : this.environment;
     const paths = side.walk(packet, environment, fields);
     for (const { steps } of paths)
-      for (const { isUncertain, where, rule, effect } of steps)
-        if (isUncertain) fields.unclear(`${where}: ${rule} ${effect}`);
+      for (const { uncertain, where, rule, effect } of steps)
+        if (uncertain) fields.unclear(`${where}: ${rule} ${effect}`);
     const { destination: text } = packet;
     const isLocal =
       localAddresses.has(text) || side.serviceAddresses.has(text) || isLoopback({ family, text });

@@ -24,5 +24,5 @@ export const nodeRules = fields({
   /** Schedulers of the virtual servers that are there. */
   schedulers: list(text),
   /** What could not be read, and why. */
-  unseen: list(text),
+  unread: list(text),
 });

@@ -34,7 +34,7 @@ export class WalkedRule implements Place {
     /** As iptables-save prints it after `-A CHAIN `. */
     readonly text: RuleText,
     readonly servicePort?: ServicePortKey,
-    readonly isForeign?: true,
+    readonly foreign?: true,
   ) {}
 
   get where(): string {

@@ -72,7 +72,7 @@ export function walkTables(
     const name = state.hook.toUpperCase();
     const chain = rules.chain(table, name);
     // This program sets no policies.
-    const policy = { where: `${table} ${name}`, rule: `-P ${name} DROP`, isForeign: true } as const;
+    const policy = { where: `${table} ${name}`, rule: `-P ${name} DROP`, foreign: true } as const;
     return chain ? chains.base(chain, state, chain.drops && policy) : [state];
   };
   const chainOf =

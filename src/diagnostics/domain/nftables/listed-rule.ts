@@ -13,7 +13,7 @@ import { getOrMake } from '../../../domain/model/maps.js';
 
 /** A rule in its chain, to walk through. */
 export class ListedRule implements Place {
-  readonly isForeign?: true;
+  readonly foreign?: true;
   private text: string | undefined;
 
   constructor(
@@ -22,7 +22,7 @@ export class ListedRule implements Place {
     private readonly chain: KernelChain,
     private readonly family: IpFamily,
   ) {
-    if (!isOurs(table)) this.isForeign = true;
+    if (!isOurs(table)) this.foreign = true;
   }
 
   get where(): string {
@@ -55,7 +55,7 @@ export class ListedChains {
 /** What a base chain does with packets that no rule decides about; undefined if it lets them go on. */
 export function policyOf(table: KernelTable, chain: KernelChain): Place | undefined {
   if (chain.hook?.policy !== 'drop') return undefined;
-  return { where: placeIn(table, chain), rule: 'policy drop', ...(!isOurs(table) && { isForeign: true }) };
+  return { where: placeIn(table, chain), rule: 'policy drop', ...(!isOurs(table) && { foreign: true }) };
 }
 
 function placeIn({ family, name }: KernelTable, chain: KernelChain): string {

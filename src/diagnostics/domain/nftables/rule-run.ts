@@ -253,7 +253,7 @@ function setMeta(
   if (key === 'priority') return state.with({ priority: value });
   const { state: after, effect } = marked(state, value);
   if (effect === undefined) return after;
-  if (rule.isForeign) return withStep(after, rule, effect);
+  if (rule.foreign) return withStep(after, rule, effect);
   // Rules of ours mark what is to be masqueraded, and take the mark away before the packet leaves.
   return (value & ~state.mark) === 0 ? after : withStep(after, rule, 'marks it to be masqueraded');
 }

@@ -46,9 +46,9 @@ export const step = fields({
   /** The service port that the rule belongs to, if it belongs to one. */
   servicePort: optional(text),
   /** Another program made the rule. */
-  isForeign: isTrue,
+  foreign: isTrue,
   /** It is not known what the rule does, or the rule may be another one by now; the effect says which. */
-  isUncertain: isTrue,
+  uncertain: isTrue,
 });
 
 /** What becomes of the packets of a query, with all ends that random choices may lead to. */
@@ -64,7 +64,7 @@ export const traceFields = {
   /** The rules that the packet met, in order; where random choices part, the steps of each part follow in turn. */
   steps: list(step),
   /** The packets may fare otherwise; a step says why. */
-  isUncertain: isTrue,
+  uncertain: isTrue,
 };
 
 /** The first packet of a connection, on its way into or out of this node. Addresses are canonical. */
@@ -138,8 +138,8 @@ export function foldSteps(steps: readonly Step[]): readonly FoldedStep[] {
 
 /** The same for steps that are alike. Rules of no service port, and those of other programs, are alike only if they are the same. */
 function shapeOf(step: Step): string {
-  const { hook, where, rule, effect, servicePort, isForeign, isUncertain } = step;
-  if (servicePort === undefined || isForeign || isUncertain) return JSON.stringify(step);
+  const { hook, where, rule, effect, servicePort, foreign, uncertain } = step;
+  if (servicePort === undefined || foreign || uncertain) return JSON.stringify(step);
   const shapes = [where, rule, effect].map((text) => text.replace(CHANCE, '').replace(OF_ENDPOINT, '#'));
   return JSON.stringify([hook, servicePort, ...shapes]);
 }
@@ -162,7 +162,7 @@ export function summaryOf(
     sourceRewritten: rewritten.size > 1 ? 'mixed' : first,
     sticky: arriving.some(({ sticky }) => sticky),
     steps,
-    ...(steps.some(({ isUncertain }) => isUncertain) && { isUncertain: true }),
+    ...(steps.some(({ uncertain }) => uncertain) && { uncertain: true }),
   };
 }
 

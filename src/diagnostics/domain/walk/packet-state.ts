@@ -86,7 +86,7 @@ export class PacketState {
 }
 
 /** What packets meet: a rule, a virtual server. Most do nothing, so that the text of a rule may be made when it is asked for. */
-export type Place = Pick<Step, 'where' | 'rule' | 'servicePort' | 'isForeign'>;
+export type Place = Pick<Step, 'where' | 'rule' | 'servicePort' | 'foreign'>;
 
 /** The state of a packet that no rule has changed yet. */
 export function initialState(packet: Packet): SentPacket {
@@ -113,18 +113,18 @@ export function withStep<C extends PacketState>(
   isUncertain = false,
 ): C {
   const { hook, steps } = state;
-  const { where, rule, isForeign } = place;
+  const { where, rule, foreign } = place;
   const last = steps.at(-1);
   const goesOn = last?.hook === hook && last.where === where && last.rule === rule;
-  const servicePort = isForeign ? undefined : (place.servicePort ?? state.servicePort);
+  const servicePort = foreign ? undefined : (place.servicePort ?? state.servicePort);
   const step: Step = {
     hook,
     where,
     rule,
     effect: goesOn ? `${last.effect}; ${effect}` : effect,
     ...(servicePort !== undefined && { servicePort }),
-    ...(isForeign && { isForeign }),
-    ...((isUncertain || (goesOn && last.isUncertain)) && { isUncertain: true }),
+    ...(foreign && { foreign }),
+    ...((isUncertain || (goesOn && last.uncertain)) && { uncertain: true }),
   };
   return state.with({ steps: [...(goesOn ? steps.slice(0, -1) : steps), step] });
 }

@@ -13,7 +13,7 @@ const many = Array.from({ length: 1200 }, (_, index) =>
 const cluster = new SeenCluster().deliver(many);
 cluster.statuses.set('IPv4', 'b/s1100/tcp/', {
   state: 'failed',
-  since: timeText(1),
+  sinceTime: timeText(1),
   reason: '"no"',
   attempts: 1,
 });
@@ -26,7 +26,7 @@ afterAll(() => served.stop());
 
 interface Listed {
   readonly services: readonly { readonly name: string; readonly reason?: string }[];
-  readonly unknown: readonly { readonly name: string }[];
+  readonly unknownNames: readonly { readonly name: string }[];
 }
 
 async function listed(query: string): Promise<Listed> {
@@ -37,8 +37,8 @@ async function listed(query: string): Promise<Listed> {
 
 describe('serviceListRoutes', () => {
   it('write all rows as one answer', async () => {
-    const { services, unknown } = await listed('');
-    expect([services.length, unknown]).toEqual([1199, []]);
+    const { services, unknownNames } = await listed('');
+    expect([services.length, unknownNames]).toEqual([1199, []]);
     expect(new Set(services.map(({ name }) => name)).size).toBe(1199);
   });
 
@@ -51,8 +51,8 @@ describe('serviceListRoutes', () => {
     ['?failing=true', 1, []],
     ['?without-endpoints=true', 1199, []],
   ])('take %s', async (query, rows, names) => {
-    const { services, unknown } = await listed(query);
-    expect([services.length, unknown.map(({ name }) => name)]).toEqual([rows, names]);
+    const { services, unknownNames } = await listed(query);
+    expect([services.length, unknownNames.map(({ name }) => name)]).toEqual([rows, names]);
   });
 
   it('tell the reasons', async () => {

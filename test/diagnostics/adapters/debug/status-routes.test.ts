@@ -20,11 +20,17 @@ describe('statusRoutes', () => {
     ['/debug/status', report.status()],
     [
       '/debug/history',
-      { changes: [{ what: 'repaired', family: 'IPv4', at: '1970-01-01T00:00:00.005Z', steps: 2 }], total: 1 },
+      {
+        changes: [{ kind: 'repaired', family: 'IPv4', time: '1970-01-01T00:00:00.005Z', writtenSteps: 2 }],
+        total: 1,
+      },
     ],
     [
       '/debug/history?service=',
-      { changes: [{ what: 'repaired', family: 'IPv4', at: '1970-01-01T00:00:00.005Z', steps: 2 }], total: 1 },
+      {
+        changes: [{ kind: 'repaired', family: 'IPv4', time: '1970-01-01T00:00:00.005Z', writtenSteps: 2 }],
+        total: 1,
+      },
     ],
     ['/debug/history?service=shop/cart', { changes: [], total: 1 }],
   ])('answer %s', async (path, body) => {

@@ -70,13 +70,13 @@ describe('the tracer of mode iptables', () => {
     const tracer = new IptablesTracer(readHost, () => iptables.save('IPv4'));
     const [ending] = await (await tracer.actual()).walk(ARRIVING, NODE);
     expect(ending!.verdict).toBe('dropped');
-    expect(ending!.steps.filter(({ isForeign }) => isForeign)).toEqual([
+    expect(ending!.steps.filter(({ foreign }) => foreign)).toEqual([
       {
         hook: 'forward',
         where: 'filter FORWARD',
         rule: '-A FORWARD -d 10.244.0.0/16 -p tcp -m tcp --dport 8080 -j DROP',
         effect: 'drops it',
-        isForeign: true,
+        foreign: true,
       },
     ]);
     const desired = await tracer.desired([entryOf('j')], nodeNetwork());

@@ -95,7 +95,7 @@ describe('the tracer of mode ipvs', () => {
     memory.iptables.tamper('IPv4', '*filter\n-I INPUT -s 192.0.2.0/24 -j DROP\nCOMMIT\n');
     const [dropped] = await (await memory.tracer().actual()).walk(ARRIVING, NODE);
     expect(dropped!.verdict).toBe('dropped');
-    expect(dropped!.steps.at(-1)).toMatchObject({ where: 'filter INPUT', isForeign: true });
+    expect(dropped!.steps.at(-1)).toMatchObject({ where: 'filter INPUT', foreign: true });
   });
 
   it('closes what it opened where the kernel cannot be read', async () => {

@@ -96,7 +96,7 @@ async function walked(kernel: FakeKernel) {
   const { verdict: met, steps } = ending!;
   return {
     met,
-    doubts: steps.filter(({ isUncertain }) => isUncertain).map(({ where, effect }) => `${where} ${effect}`),
+    doubts: steps.filter(({ uncertain }) => uncertain).map(({ where, effect }) => `${where} ${effect}`),
   };
 }
 

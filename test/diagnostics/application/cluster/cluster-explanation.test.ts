@@ -33,7 +33,7 @@ it.each<[string, Explanation]>([
   ],
   [
     'it was programmed at another time',
-    explanationOf([portOf({ status: { state: 'programmed', since: timeText(7) } })]),
+    explanationOf([portOf({ status: { state: 'programmed', sinceTime: timeText(7) } })]),
   ],
 ])('takes for alike what may differ: %s', (_, other) => {
   expect(compare(usual, usual, other)).toMatchObject({ alike: 3, different: [] });
@@ -83,10 +83,13 @@ it.each<[string, Explanation, string]>([
 
 it('counts a node that is behind or failed once, and not as different', () => {
   const failed = explanationOf([
-    portOf({ endpoints: [], status: { state: 'failed', since: timeText(0), attempts: 1, reason: 'why' } }),
+    portOf({
+      endpoints: [],
+      status: { state: 'failed', sinceTime: timeText(0), attempts: 1, reason: 'why' },
+    }),
   ]);
   const behind = (waitingSeconds: number) =>
-    explanationOf([portOf({ endpoints: [] })], { waiting: true, waitingSeconds });
+    explanationOf([portOf({ endpoints: [] })], { pending: true, pendingSeconds: waitingSeconds });
   const pending = explanationOf([portOf({ status: { state: 'pending' } })]);
   expect(compare(usual, behind(1), failed, behind(2.5), pending)).toMatchObject({
     asked: 5,
@@ -116,12 +119,12 @@ it('compares with nobody when nobody answers', () => {
 it('names the nodes on which it is degraded, or rules of another program are in its way', () => {
   const lost = explanationOf([
     portOf({
-      status: { state: 'degraded', since: timeText(0), reason: '10.96.0.1:80/TCP belongs to shop/other' },
+      status: { state: 'degraded', sinceTime: timeText(0), reason: '10.96.0.1:80/TCP belongs to shop/other' },
     }),
   ]);
   const reason = 'a rule of another program, in inet guard f: drop';
   const obstacles = [{ from: 'node', to: '10.96.0.1:80/TCP', outcome: 'dropped', reason } as const];
-  const stopped = { ...usual, kernel: { obstacles } };
+  const stopped = { ...usual, kernelPath: { obstacles } };
   expect(compare(usual, lost, stopped)).toMatchObject({ asked: 3, alike: 1, different: [] });
   expect(text(usual, lost, stopped)).toBe(`shop/cart: programmed alike on 1 of 3 nodes
 degraded: node-2 (IPv4 port http TCP: 10.96.0.1:80/TCP belongs to shop/other)

@@ -3,7 +3,7 @@ import type { ChangeEntry } from '../../../../src/application/status/change-entr
 import { timeText } from '../../../../src/domain/model/text.js';
 
 const change = (at: number) =>
-  ({ what: 'repaired', family: 'IPv4', at: timeText(at), steps: 1 }) as ChangeEntry;
+  ({ kind: 'repaired', family: 'IPv4', time: timeText(at), writtenSteps: 1 }) as ChangeEntry;
 
 it('keeps the thousand newest changes of all nodes, the oldest first, and counts all', () => {
   const sum = new HistorySum();
@@ -11,22 +11,22 @@ it('keeps the thousand newest changes of all nodes, the oldest first, and counts
   sum.add('a', {
     changes: Array.from({ length: 999 }, (_, index) => change(2 * index)),
     total: 5_000,
-    unknown,
+    unknownNames: unknown,
   });
-  sum.add('b', { changes: [change(3), change(1)], total: 2, unknown });
+  sum.add('b', { changes: [change(3), change(1)], total: 2, unknownNames: unknown });
   const result = sum.result();
   expect(result.changes).toHaveLength(1_000);
-  expect(result.changes.slice(0, 3).map(({ at, node }) => [Date.parse(at), node])).toEqual([
+  expect(result.changes.slice(0, 3).map(({ time, node }) => [Date.parse(time), node])).toEqual([
     [1, 'b'],
     [2, 'a'],
     [3, 'b'],
   ]);
-  expect([result.total, result.unknown]).toEqual([5_002, unknown]);
+  expect([result.total, result.unknownNames]).toEqual([5_002, unknown]);
 });
 
 it('takes a Service for known that one node knows', () => {
   const sum = new HistorySum();
-  sum.add('a', { changes: [], total: 0, unknown: [{ name: 'web', reason: '' }] });
+  sum.add('a', { changes: [], total: 0, unknownNames: [{ name: 'web', reason: '' }] });
   sum.add('b', { changes: [], total: 0 });
-  expect(sum.result()).toEqual({ changes: [], total: 0, unknown: [] });
+  expect(sum.result()).toEqual({ changes: [], total: 0, unknownNames: [] });
 });

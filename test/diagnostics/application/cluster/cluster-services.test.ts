@@ -15,8 +15,8 @@ const row = (name: string, parts: Partial<ServiceRow> = {}): ServiceRow =>
 
 it('says where another Service holds a frontend', () => {
   const sum = new ServicesSum();
-  const held = row('web', { state: 'degraded', held: 1, reason: 'f belongs to shop/a' });
-  sum.add('node-1', { services: [held], unknown: [] });
+  const held = row('web', { state: 'degraded', conflicts: 1, reason: 'f belongs to shop/a' });
+  sum.add('node-1', { services: [held], unknownNames: [] });
   const [line] = clusterServicesLines(sum.result()).slice(1);
   expect(written(line!)).toContain('0/1         on: node-1 (held: f belongs to shop/a)');
 });
@@ -24,11 +24,14 @@ it('says where another Service holds a frontend', () => {
 it('adds up the Services of nodes, and says where one is not as it should be', () => {
   const sum = new ServicesSum();
   const untyped = row('pay', { state: 'failed', reason: 'no room' });
-  sum.add('node-1', { services: [row('web'), { ...untyped, type: undefined }], unknown: [] });
-  sum.add('node-2', { services: [row('web', { reason: 'f belongs to shop/a' }), row('pay')], unknown: [] });
-  sum.add('node-3', { services: [row('web'), row('pay', { state: 'pending' })], unknown: [] });
-  const { services, unknown } = sum.result();
-  expect(unknown).toEqual([]);
+  sum.add('node-1', { services: [row('web'), { ...untyped, type: undefined }], unknownNames: [] });
+  sum.add('node-2', {
+    services: [row('web', { reason: 'f belongs to shop/a' }), row('pay')],
+    unknownNames: [],
+  });
+  sum.add('node-3', { services: [row('web'), row('pay', { state: 'pending' })], unknownNames: [] });
+  const { services, unknownNames } = sum.result();
+  expect(unknownNames).toEqual([]);
   expect(services).toEqual([
     {
       namespace: 'shop',

@@ -1,8 +1,15 @@
 import { sumTraffic } from '../../../../src/diagnostics/application/cluster/cluster-activity.js';
 import { trafficOf, trafficReport } from './samples.js';
 
-const counts = (name: string, open: number, newPerSecond = 0, unanswered = 0) =>
-  ({ namespace: 'shop', name, port: 'http', protocol: 'TCP', open, newPerSecond, unanswered }) as const;
+const counts = (
+  name: string,
+  openConnections: number,
+  newConnectionsPerSecond = 0,
+  unansweredConnections = 0,
+) => ({
+  ...{ namespace: 'shop', name, portName: 'http', protocol: 'TCP' },
+  ...{ openConnections, newConnectionsPerSecond, unansweredConnections },
+});
 
 it('adds up nodes and families, the most open connections first, then the most new ones, then by name', () => {
   const { services, asked, untracked } = sumTraffic(

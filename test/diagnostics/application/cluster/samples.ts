@@ -9,7 +9,7 @@ import { timeText } from '../../../../src/domain/model/text.js';
 
 /** What a proxy says of itself. */
 export function statusOf({
-  state = 'good',
+  state = 'ok',
   lag = 0,
   failing = 0,
   drift = 0,
@@ -19,20 +19,28 @@ export function statusOf({
   readonly failing?: number;
   readonly drift?: number;
 }): ProxyStatus {
-  const port = { key: 'shop/cart/tcp/http', since: timeText(0), attempts: 1, reason: 'EINVAL' };
-  const sync = { failures: 0, drift: { found: drift, repaired: drift } };
+  const port = { servicePort: 'shop/cart/tcp/http', sinceTime: timeText(0), attempts: 1, reason: 'EINVAL' };
+  const sync = { failures: 0, drift: { repairs: drift, writtenSteps: drift } };
   const family = {
     family: 'IPv4',
     inSync: lag === 0,
-    waiting: 0,
+    pendingServices: 0,
     programmed: 1,
     degraded: [],
     sync,
   } as const;
   return {
-    ...{ state, reasons: [], node: 'node', mode: 'nftables', inSync: lag === 0, lag, waiting: [] },
-    versions: { program: '0.1.0', node: 'v24', kernel: '6.1' },
-    ...{ startedAt: timeText(0), now: timeText(0), ignored: [], watches: [], lastErrors: [] },
+    ...{
+      state,
+      reasons: [],
+      node: 'node',
+      mode: 'nftables',
+      inSync: lag === 0,
+      lagSeconds: lag,
+      pendingReasons: [],
+    },
+    versions: { program: '0.1.0', nodejs: 'v24', kernel: '6.1' },
+    ...{ startTime: timeText(0), time: timeText(0), ignored: [], watches: [], lastErrors: [] },
     families: [{ ...family, failed: Array.from({ length: failing }, () => port) }],
   };
 }
@@ -40,9 +48,9 @@ export function statusOf({
 /** A service port with one frontend and two endpoints. */
 export function portOf(fields: Partial<PortExplanation>): PortExplanation {
   return {
-    port: 'http',
+    portName: 'http',
     protocol: 'TCP',
-    status: { state: 'programmed', since: timeText(0) },
+    status: { state: 'programmed', sinceTime: timeText(0) },
     frontends: [
       {
         kind: 'cluster-ip',
@@ -63,7 +71,7 @@ export function portOf(fields: Partial<PortExplanation>): PortExplanation {
 
 export function endpointOf(address: string): PortExplanation['endpoints'][number] {
   const state = { ready: true, serving: true, terminating: false, zoneHints: [], nodeHints: [] };
-  return { address, port: 8080, isLocal: false, used: true, ...state };
+  return { address, port: 8080, local: false, used: true, ...state };
 }
 
 /** How a proxy explains shop/cart. */
@@ -71,29 +79,43 @@ export function explanationOf(
   ports: readonly PortExplanation[],
   family: Partial<FamilyExplanation> = {},
 ): Explanation {
-  const sync = { failures: 0, drift: { found: 0, repaired: 0 } };
+  const sync = { failures: 0, drift: { repairs: 0, writtenSteps: 0 } };
   return {
     service: 'shop/cart',
     known: true,
     problems: [],
-    families: [{ family: 'IPv4', waiting: false, ports, sync, ...family }],
+    families: [{ family: 'IPv4', pending: false, ports, sync, ...family }],
   };
 }
 
 /** The traffic of one service port. */
 export function trafficOf(name: string, open: number, newPerSecond = 0, unanswered = 0): PortReport {
   return {
-    ...{ namespace: 'shop', name, port: 'http', protocol: 'TCP', family: 'IPv4' },
-    ...{ open, new: 0, newPerSecond, unanswered, silentEndpoints: 0, endpoints: [] },
+    ...{ namespace: 'shop', name, portName: 'http', protocol: 'TCP', family: 'IPv4' },
+    ...{
+      openConnections: open,
+      newConnections: 0,
+      newConnectionsPerSecond: newPerSecond,
+      unansweredConnections: unanswered,
+      unresponsiveEndpoints: 0,
+      endpoints: [],
+    },
   };
 }
 
 /** What a proxy counts in one interval. */
 export function trafficReport(services: readonly PortReport[], tracksServices = true): TrafficReport {
   return {
-    ...{ time: timeText(0), seconds: 1, tracked: 0, omitted: 0, complete: true, readShare: 1 },
-    ...{ sampledOneIn: 1, timesLost: 0, countsBytes: false, hidesDeadOnBridges: false },
-    tracksServices,
+    ...{
+      time: timeText(0),
+      durationSeconds: 1,
+      trackedConnections: 0,
+      omitted: 0,
+      complete: true,
+      readRatio: 1,
+    },
+    ...{ samplingRate: 1, eventLosses: 0, bytesCounted: false, bridgedHidden: false },
+    servicesTracked: tracksServices,
     services,
   };
 }

@@ -10,9 +10,9 @@ describe('the choice of endpoints in other modes', () => {
       "new connections are shared out by a hash of the client's address and port (maglev), by weight",
     );
     expect([...shares.values()]).toEqual([
-      { slots: 1, of: 8 },
-      { slots: 2, of: 8 },
-      { slots: 5, of: 8 },
+      { slots: 1, totalSlots: 8 },
+      { slots: 2, totalSlots: 8 },
+      { slots: 5, totalSlots: 8 },
     ]);
   });
 

@@ -98,12 +98,12 @@ describe('which silent endpoints get no share of packets to a frontend', () => {
     const cluster = new SeenCluster();
     cluster.aside.add('10.1.1.2:8080');
     cluster.deliver([rawService(spec, wish)], [two]);
-    const held = [{ frontend: '10.96.7.1:80/TCP', holder: 'shop/other' }];
+    const held = [{ frontend: '10.96.7.1:80/TCP', owner: 'shop/other' }];
     cluster.statuses.set('IPv4', 'shop/cart/tcp/', {
       state: 'degraded',
-      since: timeText(1),
+      sinceTime: timeText(1),
       reason: 'lost',
-      held,
+      conflicts: held,
     });
     const [port] = cluster.loops[0]!.table.entries();
     expect(ejectedAt(cluster.addresses, to('10.96.7.1', 80), [port!])).toEqual([]);

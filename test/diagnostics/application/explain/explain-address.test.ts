@@ -50,11 +50,11 @@ const inShort = (text: string) => {
   const { frontends, endpoints } = explained(text);
   return [
     ...frontends.map(
-      ({ service, port, family, frontend }) => `${service}:${port} ${family} ${frontend.kind}`,
+      ({ service, portName, family, frontend }) => `${service}:${portName} ${family} ${frontend.kind}`,
     ),
     ...endpoints.map(
-      ({ service, port, endpoint }) =>
-        `${service}:${port} ${endpoint.port} ${endpoint.used ? 'used' : 'not used'}`,
+      ({ service, portName, endpoint }) =>
+        `${service}:${portName} ${endpoint.port} ${endpoint.used ? 'used' : 'not used'}`,
     ),
   ];
 };
@@ -139,7 +139,7 @@ describe('ExplainAddress', () => {
     const node = { localhostNodePorts: true };
     const { addresses } = new SeenCluster({ mode: 'iptables', node }).deliver([cart], [slice]);
     const { frontends } = addresses.address(parseSubject('127.0.0.1:30080/tcp') as AddressSubject);
-    expect(frontends).toMatchObject([{ port: 'http', frontend: { kind: 'node-port' } }]);
+    expect(frontends).toMatchObject([{ portName: 'http', frontend: { kind: 'node-port' } }]);
   });
 
   it('says nothing about the absent before everything is listed', () => {
@@ -168,7 +168,7 @@ it('knows the node ports on localhost that the proxy itself listens for', async 
   const seen = cluster();
   const at = (text: string) => {
     const { frontends } = seen.addresses.address(parseSubject(text) as AddressSubject);
-    return frontends.map(({ family, port }) => `${family} ${port}`);
+    return frontends.map(({ family, portName }) => `${family} ${portName}`);
   };
   expect(at('127.0.0.1:30080')).toEqual([]);
   seen.localhost.set('IPv4 shop/cart/tcp/http', '127.0.0.1:30080');

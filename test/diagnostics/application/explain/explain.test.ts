@@ -92,7 +92,7 @@ describe('Explain', () => {
         sliceEndpoint('10.1.1.2', { ready: false, serving: false }),
       ],
     );
-    statuses.set('IPv4', KEY, { state: 'degraded', since: timeText(5), reason: 'no such scheduler' });
+    statuses.set('IPv4', KEY, { state: 'degraded', sinceTime: timeText(5), reason: 'no such scheduler' });
     history.finished('IPv4', { ...SYNC_REPORT, seconds: 0.5, written: 9 });
     history.repaired('IPv4', 3);
     const endpoint = { port: 8080, serving: true, terminating: false, zoneHints: [], nodeHints: [] };
@@ -103,12 +103,12 @@ describe('Explain', () => {
       families: [
         {
           family: 'IPv4',
-          waiting: false,
+          pending: false,
           ports: [
             {
-              port: '',
+              portName: '',
               protocol: 'TCP',
-              status: { state: 'degraded', since: timeText(5), reason: 'no such scheduler' },
+              status: { state: 'degraded', sinceTime: timeText(5), reason: 'no such scheduler' },
               frontends: [
                 {
                   kind: 'cluster-ip',
@@ -128,11 +128,11 @@ describe('Explain', () => {
                 },
               ],
               endpoints: [
-                { ...endpoint, address: '10.1.1.1', isLocal: true, ready: true, used: true },
+                { ...endpoint, address: '10.1.1.1', local: true, ready: true, used: true },
                 {
                   ...endpoint,
                   address: '10.1.1.2',
-                  isLocal: false,
+                  local: false,
                   ready: false,
                   serving: false,
                   used: false,
@@ -146,8 +146,8 @@ describe('Explain', () => {
           healthCheck: { port: 32111, localEndpoints: 1, listening: true },
           sync: {
             failures: 0,
-            lastSuccess: { at: timeText(1_000_000), seconds: 0.5, full: true, written: 9 },
-            drift: { found: 1, repaired: 3, last: timeText(1_000_000) },
+            lastSuccess: { time: timeText(1_000_000), durationSeconds: 0.5, full: true, writtenSteps: 9 },
+            drift: { repairs: 1, writtenSteps: 3, lastTime: timeText(1_000_000) },
           },
         },
       ],
@@ -206,14 +206,14 @@ describe('Explain', () => {
     given({}, []);
     waiting.add('shop/cart');
     expect(await explained()).toMatchObject({
-      waiting: true,
-      waitingSeconds: 2.5,
+      pending: true,
+      pendingSeconds: 2.5,
       ports: [{ status: { state: 'pending' } }],
     });
-    statuses.set('IPv4', KEY, { state: 'failed', since: timeText(7), reason: 'EINVAL', attempts: 2 });
+    statuses.set('IPv4', KEY, { state: 'failed', sinceTime: timeText(7), reason: 'EINVAL', attempts: 2 });
     expect((await explained()).ports[0]!.status).toEqual({
       state: 'failed',
-      since: timeText(7),
+      sinceTime: timeText(7),
       reason: 'EINVAL',
       attempts: 2,
     });
@@ -298,19 +298,19 @@ describe('how endpoints are chosen', () => {
   it('is told with the slots of each endpoint, exactly', async () => {
     given({ balancingMethod: 'round-robin', weights: { '10.1.1.1': 3 } }, two);
     const [port] = (await explained()).ports;
-    expect(port!.choice).toBe(
+    expect(port!.balancing).toBe(
       'new connections are shared out one after another, by weight: 4 slots, each share exact',
     );
     expect(port!.endpoints.map(({ weight, share }) => [weight, share])).toEqual([
-      [3, { slots: 3, of: 4 }],
-      [undefined, { slots: 1, of: 4 }],
+      [3, { slots: 3, totalSlots: 4 }],
+      [undefined, { slots: 1, totalSlots: 4 }],
     ]);
   });
 
   it('is told with how exact a table is', async () => {
     given({ balancingMethod: 'maglev' }, [...two, sliceEndpoint('10.1.1.3')]);
     const [port] = (await explained()).ports;
-    expect(port!.choice).toBe(
+    expect(port!.balancing).toBe(
       "new connections are shared out by a hash of the client's address and port (maglev): 2039 slots, each share within 0.10 % of what it should be",
     );
     const shares = port!.endpoints.map(({ share }) => share!.slots);

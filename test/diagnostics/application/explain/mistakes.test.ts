@@ -236,8 +236,13 @@ describe('classic mistakes: traffic that goes nowhere, or not where one thinks',
     const cluster = new SeenCluster().deliver([rawService()], [rawSlice()]);
     const findings = async () => (await cluster.explain.service('shop/cart')).families[0]!.ports[0]!.findings;
     const reason = '10.96.7.1:80/TCP belongs to shop/other';
-    const held = [{ frontend: '10.96.7.1:80/TCP', holder: 'shop/other' }];
-    cluster.statuses.set('IPv4', 'shop/cart/tcp/', { state: 'degraded', since: timeText(1), reason, held });
+    const held = [{ frontend: '10.96.7.1:80/TCP', owner: 'shop/other' }];
+    cluster.statuses.set('IPv4', 'shop/cart/tcp/', {
+      state: 'degraded',
+      sinceTime: timeText(1),
+      reason,
+      conflicts: held,
+    });
     expect(await findings()).toEqual([{ kind: 'degraded', isFault: true, text: reason }]);
     const [port] = (await cluster.explain.service('shop/cart')).families[0]!.ports;
     expect(port!.frontends).toMatchObject([{ outcome: 'held', reason: 'belongs to shop/other' }]);
@@ -246,7 +251,7 @@ describe('classic mistakes: traffic that goes nowhere, or not where one thinks',
     ]);
     cluster.statuses.set('IPv4', 'shop/cart/tcp/', {
       state: 'failed',
-      since: timeText(1),
+      sinceTime: timeText(1),
       reason: 'EINVAL',
       attempts: 2,
     });

@@ -38,12 +38,20 @@ function counted({ state, loops, statuses }: SeenCluster, signal = never) {
 
 describe('CountServices', () => {
   it('counts Services without an endpoint, and endpoints that step aside', async () => {
-    expect(await counted(cluster())).toEqual({ withoutEndpoints: 1, held: 0, aside: 1 });
+    expect(await counted(cluster())).toEqual({
+      servicesWithoutEndpoints: 1,
+      conflictingFrontends: 0,
+      ejectedEndpoints: 1,
+    });
   });
 
   it('counts frontends that other Services hold, and their Services as without endpoints if they have no other', async () => {
     const seen = cluster(true);
-    expect(await counted(seen)).toEqual({ withoutEndpoints: 2, held: 1, aside: 1 });
+    expect(await counted(seen)).toEqual({
+      servicesWithoutEndpoints: 2,
+      conflictingFrontends: 1,
+      ejectedEndpoints: 1,
+    });
   });
 
   it('agrees with the list of Services, to which its numbers lead', async () => {
@@ -53,9 +61,9 @@ describe('CountServices', () => {
     const sum = (of: (row: ServiceRow) => number | undefined) =>
       rows.reduce((total, row) => total + (of(row) ?? 0), 0);
     expect(await counted(seen)).toEqual({
-      withoutEndpoints: rows.filter(({ endpoints }) => endpoints.used === 0).length,
-      held: sum((row) => row.held),
-      aside: sum(({ endpoints }) => endpoints.aside),
+      servicesWithoutEndpoints: rows.filter(({ endpointCounts }) => endpointCounts.used === 0).length,
+      conflictingFrontends: sum((row) => row.conflicts),
+      ejectedEndpoints: sum(({ endpointCounts }) => endpointCounts.ejected),
     });
   });
 
@@ -67,6 +75,6 @@ describe('CountServices', () => {
     const ended = new AbortController();
     const counting = counted(seen, ended.signal);
     ended.abort();
-    expect((await counting).withoutEndpoints).toBe(2_000);
+    expect((await counting).servicesWithoutEndpoints).toBe(2_000);
   });
 });

@@ -40,7 +40,7 @@ describe('ListServices', () => {
   );
   cluster.statuses.set('IPv4', 'shop/cart/tcp/', {
     state: 'failed',
-    since: timeText(1),
+    sinceTime: timeText(1),
     reason: 'EINVAL',
     attempts: 1,
   });
@@ -52,7 +52,7 @@ describe('ListServices', () => {
         name: 'cart',
         type: 'ClusterIP',
         frontends: ['10.96.0.2:80/TCP'],
-        endpoints: { used: 1, known: 1 },
+        endpointCounts: { used: 1, known: 1 },
         state: 'failed',
         reason: 'EINVAL',
       },
@@ -61,7 +61,7 @@ describe('ListServices', () => {
         name: 'web',
         type: 'NodePort',
         frontends: ['10.96.0.1:80/TCP', '[fd00:96::1]:80/TCP', '198.51.100.7:80/TCP', '30080/TCP'],
-        endpoints: { used: 2, known: 2 },
+        endpointCounts: { used: 2, known: 2 },
         state: 'programmed',
       },
       {
@@ -69,8 +69,8 @@ describe('ListServices', () => {
         name: 'cart',
         type: 'ClusterIP',
         frontends: ['10.96.0.3:80/TCP'],
-        ports: ['http'],
-        endpoints: { used: 0, known: 0 },
+        portNames: ['http'],
+        endpointCounts: { used: 0, known: 0 },
         state: 'programmed',
       },
     ]);
@@ -96,12 +96,12 @@ describe('ListServices', () => {
           namespace: 'shop',
           name: 'db',
           frontends: [],
-          endpoints: { used: 0, known: 0 },
+          endpointCounts: { used: 0, known: 0 },
           state: 'not-served',
           reason: expect.stringMatching(/headless/) as string,
         },
       ],
-      unknown: [
+      unknownNames: [
         { name: 'nope', reason: expect.stringContaining('ask for NAMESPACE/NAME') as string },
         { name: 'shop/none', reason: 'there is no Service none in namespace shop' },
         { name: 'shop-b/db', reason: 'there is no Service db in namespace shop-b' },
@@ -109,16 +109,16 @@ describe('ListServices', () => {
     });
     expect(await cluster.list.unserved({ ...ALL, namespace: 'shop', names: ['db', 'cart'] })).toMatchObject({
       services: [{ name: 'db' }],
-      unknown: [],
+      unknownNames: [],
     });
-    expect(await cluster.list.unserved(ALL)).toEqual({ services: [], unknown: [] });
+    expect(await cluster.list.unserved(ALL)).toEqual({ services: [], unknownNames: [] });
   });
 
   it('says so while Services are still being listed', async () => {
     const young = new SeenCluster();
     young.isListed = false;
-    const { unknown } = await young.list.unserved({ ...ALL, names: ['cart'] });
-    expect(unknown).toEqual([
+    const { unknownNames } = await young.list.unserved({ ...ALL, names: ['cart'] });
+    expect(unknownNames).toEqual([
       { name: 'cart', reason: expect.stringContaining('not all Services have been listed yet') as string },
     ]);
   });
@@ -131,7 +131,7 @@ describe('ListServices', () => {
     });
     expect(list).toEqual({
       services: [],
-      unknown: [
+      unknownNames: [
         { name: 'shop/x', reason: expect.stringContaining('ECONNREFUSED') as string },
         { name: 'y', reason: expect.stringContaining('is delivered to this node') as string },
       ],
@@ -147,22 +147,24 @@ describe('ListServices', () => {
     one.waiting.clear();
     one.statuses.set('IPv4', 'shop/cart/tcp/', {
       state: 'degraded',
-      since: timeText(1),
+      sinceTime: timeText(1),
       reason: '10.96.7.1:80/TCP belongs to a/b',
-      held: [{ frontend: '10.96.7.1:80/TCP', holder: 'a/b' }],
+      conflicts: [{ frontend: '10.96.7.1:80/TCP', owner: 'a/b' }],
     });
     expect(await state()).toEqual([['degraded', '10.96.7.1:80/TCP belongs to a/b']]);
     expect(await keys(one, { failing: true })).toEqual(['shop/cart']);
     one.deliver([], [sliceOf('shop', 'cart', '10.1.1.1')]);
-    expect((await rows(one))[0]!.held).toBeUndefined();
-    expect(await rows(one)).toMatchObject([{ endpoints: { used: 1, known: 1 } }]);
+    expect((await rows(one))[0]!.conflicts).toBeUndefined();
+    expect(await rows(one)).toMatchObject([{ endpointCounts: { used: 1, known: 1 } }]);
     one.statuses.set('IPv4', 'shop/cart/tcp/', {
       state: 'degraded',
-      since: timeText(1),
+      sinceTime: timeText(1),
       reason: '10.96.7.1:80/TCP belongs to a/b',
-      held: [{ frontend: '10.96.7.1:80/TCP', holder: 'a/b' }],
+      conflicts: [{ frontend: '10.96.7.1:80/TCP', owner: 'a/b' }],
     });
-    expect(await rows(one)).toMatchObject([{ state: 'degraded', held: 1, endpoints: { used: 0, known: 1 } }]);
+    expect(await rows(one)).toMatchObject([
+      { state: 'degraded', conflicts: 1, endpointCounts: { used: 0, known: 1 } },
+    ]);
     one.statuses.remove('IPv4', 'shop/cart/tcp/');
     expect(await state()).toEqual([['pending', undefined]]);
     one.loops[0]!.table.update(new SeenCluster().state, ['shop/cart'], { family: 'IPv4' } as never);
@@ -172,7 +174,12 @@ describe('ListServices', () => {
 
   it('shows that a port could not be removed', async () => {
     const one = new SeenCluster().deliver([named('shop', 'cart')]);
-    const failed = { state: 'failed', since: timeText(1), reason: 'ipset refused it', attempts: 1 } as const;
+    const failed = {
+      state: 'failed',
+      sinceTime: timeText(1),
+      reason: 'ipset refused it',
+      attempts: 1,
+    } as const;
     one.statuses.set('IPv4', 'shop/cart/tcp/former', failed);
     expect(await rows(one)).toMatchObject([{ state: 'failed', reason: 'ipset refused it' }]);
   });
@@ -219,7 +226,7 @@ it('counts the endpoints that step aside', async () => {
     [sliceOf('shop', 'web', '10.1.1.1', '10.1.1.2')],
   );
   const [row] = await rows(cluster);
-  expect(row!.endpoints).toEqual({ used: 1, known: 2, aside: 1 });
+  expect(row!.endpointCounts).toEqual({ used: 1, known: 2, ejected: 1 });
 });
 
 it('lists where the proxy itself listens for a node port', async () => {

@@ -21,8 +21,8 @@ const START = Date.parse('2026-05-04T10:00:00Z');
 const FACTS = {
   node: 'n1',
   mode: 'nftables',
-  versions: { program: '1.2.3', kubernetes: 'v1.36.0', node: 'v20.19.0', kernel: '6.1.0' },
-  startedAt: timeText(START),
+  versions: { program: '1.2.3', kubernetes: 'v1.36.0', nodejs: 'v20.19.0', kernel: '6.1.0' },
+  startTime: timeText(START),
 };
 const REPORT = { ...SYNC_REPORT, seconds: 0.012, written: 9 };
 const WATCH = { kind: 'Service', state: 'watching', synced: true, connected: true, objects: 3 } as const;
@@ -101,27 +101,27 @@ describe('ReportStatus', () => {
     reported.obstacles = ['IPv4: net.ipv4.ip_forward is 0: nothing is forwarded'];
     expect(reported.status).toMatchObject({ state: 'degraded', reasons: reported.obstacles });
     reported.obstacles = [];
-    expect(reported.status.state).toBe('good');
+    expect(reported.status.state).toBe('ok');
   });
 
   it('is good when everything is programmed and nothing fails', () => {
     const reported = Reported.serving();
-    reported.statuses.set('IPv4', 'a/b/tcp/', { state: 'programmed', since: timeText(1) });
+    reported.statuses.set('IPv4', 'a/b/tcp/', { state: 'programmed', sinceTime: timeText(1) });
     reported.clock.advance(61_000);
     expect(reported.status).toEqual({
-      state: 'good',
+      state: 'ok',
       reasons: [],
       warnings: [],
       ...FACTS,
-      now: timeText(START + 61_000),
+      time: timeText(START + 61_000),
       inSync: true,
-      lag: 0,
-      waiting: [],
+      lagSeconds: 0,
+      pendingReasons: [],
       families: [
         {
           family: 'IPv4',
           inSync: true,
-          waiting: 0,
+          pendingServices: 0,
           programmed: 1,
           failed: [],
           degraded: [],
@@ -140,7 +140,7 @@ describe('ReportStatus', () => {
       ({ statuses }) =>
         statuses.set('IPv4', 'a/c/tcp/', {
           state: 'failed',
-          since: timeText(START),
+          sinceTime: timeText(START),
           reason: 'EINVAL',
           attempts: 1,
         }),
@@ -151,7 +151,7 @@ describe('ReportStatus', () => {
       ({ statuses }) =>
         statuses.set('IPv4', 'a/c/tcp/', {
           state: 'degraded',
-          since: timeText(START),
+          sinceTime: timeText(START),
           reason: '127.0.0.1:30080 is in use',
           limitedBy: 'node',
         }),
@@ -228,16 +228,20 @@ describe('ReportStatus', () => {
       ({ statuses }) =>
         statuses.set('IPv4', 'a/c/tcp/', {
           state: 'degraded',
-          since: timeText(START),
+          sinceTime: timeText(START),
           reason: '10.96.0.1:80/TCP belongs to a/b',
-          held: [{ frontend: '10.96.0.1:80/TCP', holder: 'a/b' }],
+          conflicts: [{ frontend: '10.96.0.1:80/TCP', owner: 'a/b' }],
         }),
       ['IPv4: 1 service port is degraded (1 of their frontends belong to others)'],
     ],
     [
       'a note of the backend makes one degraded',
       ({ statuses }) =>
-        statuses.set('IPv4', 'a/c/tcp/', { state: 'degraded', since: timeText(START), reason: 'no maglev' }),
+        statuses.set('IPv4', 'a/c/tcp/', {
+          state: 'degraded',
+          sinceTime: timeText(START),
+          reason: 'no maglev',
+        }),
       ['IPv4: 1 service port is degraded'],
     ],
     [
@@ -245,7 +249,7 @@ describe('ReportStatus', () => {
       ({ statuses }) =>
         statuses.set('IPv4', 'a/c/tcp/', {
           state: 'failed',
-          since: timeText(START),
+          sinceTime: timeText(START),
           reason: 'SCTP',
           attempts: 1,
           limitedBy: 'mode',
@@ -281,18 +285,18 @@ describe('ReportStatus', () => {
   ])('is good, with a warning, when %s', (_, change, warnings) => {
     const reported = Reported.serving();
     change(reported);
-    expect(reported.status).toMatchObject({ state: 'good', reasons: [], warnings });
+    expect(reported.status).toMatchObject({ state: 'ok', reasons: [], warnings });
     expect(parseAnswer(JSON.stringify(reported.status), statusAnswer)).toEqual(reported.status);
   });
 
   it('is good and not in sync while rules of other modes are looked for and removed', () => {
     const reported = Reported.serving();
-    expect(reported.status).toMatchObject({ state: 'good', inSync: true, waiting: [] });
+    expect(reported.status).toMatchObject({ state: 'ok', inSync: true, pendingReasons: [] });
     reported.removing = 'rules of other modes';
     expect(reported.status).toMatchObject({
-      state: 'good',
+      state: 'ok',
       inSync: false,
-      waiting: ['rules of other modes'],
+      pendingReasons: ['rules of other modes'],
     });
   });
 
@@ -302,8 +306,8 @@ describe('ReportStatus', () => {
     reported.clock.advance(1000);
     reported.finish();
     expect(reported.status).toMatchObject({
-      state: 'good',
-      lastErrors: [{ at: timeText(START), text: 'IPv4: a sync failed: EPERM' }],
+      state: 'ok',
+      lastErrors: [{ time: timeText(START), message: 'IPv4: a sync failed: EPERM' }],
     });
   });
 
@@ -312,15 +316,15 @@ describe('ReportStatus', () => {
     const failed = (name: string, since: number) =>
       reported.statuses.set('IPv4', `a/${name}/tcp/`, {
         state: 'failed',
-        since: timeText(since),
+        sinceTime: timeText(since),
         reason: 'EINVAL',
         attempts: 1,
       });
     failed('b', START + 1);
     reported.finish({ ok: false, error: 'EPERM' });
-    expect(reported.status.lastErrors.map(({ at }) => Date.parse(at) - START)).toEqual([1, 0]);
+    expect(reported.status.lastErrors.map(({ time }) => Date.parse(time) - START)).toEqual([1, 0]);
     failed('c', START - 1);
-    expect(reported.status.lastErrors.map(({ at }) => Date.parse(at) - START)).toEqual([0, -1]);
+    expect(reported.status.lastErrors.map(({ time }) => Date.parse(time) - START)).toEqual([0, -1]);
   });
 
   it.each<[string, (reported: Reported) => void, readonly string[]]>([
@@ -338,10 +342,10 @@ describe('ReportStatus', () => {
       },
       ['IPv4: everything that has changed, for the next attempt after a failure'],
     ],
-  ])('does not serve while it waits for %s', (_, change, waiting) => {
+  ])('does not serve while it waits for %s', (_, change, pendingReasons) => {
     const reported = new Reported();
     change(reported);
-    expect(reported.status).toMatchObject({ state: 'not-serving', inSync: false, waiting });
+    expect(reported.status).toMatchObject({ state: 'not-serving', inSync: false, pendingReasons });
     expect(reported.status.reasons).toContain('IPv4 was never programmed');
   });
 
@@ -353,16 +357,16 @@ describe('ReportStatus', () => {
     reported.loop.pending.serviceCount = 2;
     reported.clock.advance(2500);
     expect(reported.status).toMatchObject({
-      state: 'good',
+      state: 'ok',
       inSync: false,
-      lag: 2.5,
-      waiting: ['IPv4: 2 Services, for the running or next sync'],
-      families: [{ waiting: 2, waitingSince: timeText(START + 1000) }],
+      lagSeconds: 2.5,
+      pendingReasons: ['IPv4: 2 Services, for the running or next sync'],
+      families: [{ pendingServices: 2, pendingSinceTime: timeText(START + 1000) }],
     });
     reported.health.dequeued('IPv4');
     reported.health.queued('IPv4');
     reported.clock.advance(500);
-    expect(reported.status.lag).toBe(3);
+    expect(reported.status.lagSeconds).toBe(3);
   });
 
   it('is text for people', () => {
@@ -374,7 +378,7 @@ describe('ReportStatus', () => {
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g'])
       reported.statuses.set('IPv4', `shop/${name}/tcp/`, {
         state: 'failed',
-        since: timeText(START),
+        sinceTime: timeText(START),
         reason: 'EINVAL',
         attempts: 1,
       });
@@ -401,25 +405,30 @@ ${lines.join('')}  watch Service: connected, 3 objects, last news 3725 s ago
   it('warns, and is good all the same', () => {
     const reported = Reported.serving();
     reported.warnings = ['connections cannot be counted'];
-    expect(reported.status).toMatchObject({ state: 'good', reasons: [], warnings: reported.warnings });
+    expect(reported.status).toMatchObject({ state: 'ok', reasons: [], warnings: reported.warnings });
     expect(proxyStatusText(reported.status, false)).toContain(
-      'n1: good\n  warning: connections cannot be counted\n  mode nftables',
+      'n1: ok\n  warning: connections cannot be counted\n  mode nftables',
     );
   });
 
   it('names what is degraded', () => {
     const reported = Reported.serving();
     const reason = '10.96.0.1:80/TCP belongs to a/b';
-    const held = [{ frontend: '10.96.0.1:80/TCP', holder: 'a/b' }];
-    reported.statuses.set('IPv4', 'a/c/tcp/', { state: 'degraded', since: timeText(START), reason, held });
-    expect(reported.status.families[0]!.degraded).toMatchObject([{ key: 'a/c/tcp/', held }]);
+    const conflicts = [{ frontend: '10.96.0.1:80/TCP', owner: 'a/b' }];
+    reported.statuses.set('IPv4', 'a/c/tcp/', {
+      state: 'degraded',
+      sinceTime: timeText(START),
+      reason,
+      conflicts,
+    });
+    expect(reported.status.families[0]!.degraded).toMatchObject([{ servicePort: 'a/c/tcp/', conflicts }]);
     expect(proxyStatusText(reported.status, false)).toContain(
       `1 service port programmed, 1 degraded, last sync 2026-05-04T10:00:00.000Z in 12 ms
   degraded: a/c/tcp/ (IPv4) since 2026-05-04T10:00:00.000Z: ${reason}
 `,
     );
-    reported.statuses.set('IPv4', 'a/c/tcp/', { state: 'programmed', since: timeText(START) });
-    expect(reported.status).toMatchObject({ state: 'good', families: [{ degraded: [] }] });
+    reported.statuses.set('IPv4', 'a/c/tcp/', { state: 'programmed', sinceTime: timeText(START) });
+    expect(reported.status).toMatchObject({ state: 'ok', families: [{ degraded: [] }] });
   });
 
   it('leaves out what URLs ask for, unless everything is wanted', () => {

@@ -86,7 +86,7 @@ function packetsOn(node: Partial<NodeNetwork>, ...endings: readonly PacketPath[]
 
 const drop = { hook: 'forward', where: 'inet guard f', rule: 'tcp dport 8080 drop', effect: 'drop' };
 const dropped: PacketPath = { ...untouched, verdict: 'dropped', steps: [drop] };
-const droppedByOthers: PacketPath = { ...dropped, steps: [{ ...drop, isForeign: true }] };
+const droppedByOthers: PacketPath = { ...dropped, steps: [{ ...drop, foreign: true }] };
 
 const trace = (from: string, to: string, ...endings: readonly PacketPath[]) =>
   packets(...endings).trace(parseQuery(from, to), 'desired');
@@ -99,7 +99,7 @@ describe('why a packet is not forwarded', () => {
       [sent('10.244.1.5', false), droppedByOthers],
       {
         reason: 'a rule of another program, in inet guard f: tcp dport 8080 drop',
-        stoppedBy: { ...drop, isForeign: true },
+        stoppedBy: { ...drop, foreign: true },
       },
     ],
     ['not at all', [sent('10.244.1.5', false)], {}],
@@ -215,7 +215,7 @@ describe('the text of an answer', () => {
         effect: 'marks it to be masqueraded',
         servicePort: 'shop/cart:http',
       },
-      { hook: 'forward', where: 'ip fw f', rule: 'accept', effect: 'accepts it', isForeign: true as const },
+      { hook: 'forward', where: 'ip fw f', rule: 'accept', effect: 'accepts it', foreign: true as const },
       { hook: 'postrouting', where: 'ip kube-proxy nat', rule: '', effect: 'lets it pass' },
     ];
     const ending = { ...sent('10.244.1.5', true), probability: 1, sticky: true, steps };

@@ -3,7 +3,7 @@ import { endpointOf } from '../cluster/samples.js';
 
 it.each([
   [{}, 'used, ready'],
-  [{ isLocal: true }, 'used, on this node, ready'],
+  [{ local: true }, 'used, on this node, ready'],
   [{ used: false }, 'not used, ready'],
   [{ used: false, reason: 'elsewhere' }, 'not used (elsewhere), ready'],
   [{ ready: false, terminating: true }, 'used, not ready, terminating, still serving'],

@@ -4,6 +4,6 @@ it.each([
   ['http', 'TCP', 'http TCP'],
   ['', 'UDP', '(unnamed) UDP'],
   ['http', '', 'http'],
-])('port %j of protocol %j', (port, protocol, words) => {
-  expect(portWords({ port, protocol })).toBe(words);
+])('port %j of protocol %j', (portName, protocol, words) => {
+  expect(portWords({ portName, protocol })).toBe(words);
 });

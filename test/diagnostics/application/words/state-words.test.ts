@@ -10,7 +10,7 @@ it.each([
   ['failed', 1, 'failed', true],
   ['not-served', 0, 'not served', false],
 ] as const)('a Service that is %s, with %i used endpoints, is %s', (state, used, word, failing) => {
-  const row = { state, endpoints: { used, known: 3 } } as ServiceRow;
+  const row = { state, endpointCounts: { used, known: 3 } } as ServiceRow;
   expect([rowWord(row), isFailing(row)]).toEqual([word, failing]);
 });
 
@@ -19,16 +19,16 @@ it.each([
   ['failed', 'failed'],
   ['pending', 'pending'],
 ] as const)('a Service that is %s, with a frontend that another one holds, is %s', (state, word) => {
-  const row = { state, held: 1, endpoints: { used: 0, known: 3 } } as ServiceRow;
+  const row = { state, conflicts: 1, endpointCounts: { used: 0, known: 3 } } as ServiceRow;
   expect(rowWord(row)).toBe(word);
 });
 
 it.each<[PortStatus, string]>([
   [{ state: 'pending' }, 'pending'],
-  [{ state: 'programmed', since: '5' }, 'programmed at 5'],
-  [{ state: 'degraded', since: '5', reason: 'lost' }, 'degraded since at 5: lost'],
-  [{ state: 'failed', since: '5', reason: 'no', attempts: 1 }, 'failed since at 5, 1 attempt: no'],
-  [{ state: 'failed', since: '5', reason: 'no', attempts: 2 }, 'failed since at 5, 2 attempts: no'],
+  [{ state: 'programmed', sinceTime: '5' }, 'programmed at 5'],
+  [{ state: 'degraded', sinceTime: '5', reason: 'lost' }, 'degraded since at 5: lost'],
+  [{ state: 'failed', sinceTime: '5', reason: 'no', attempts: 1 }, 'failed since at 5, 1 attempt: no'],
+  [{ state: 'failed', sinceTime: '5', reason: 'no', attempts: 2 }, 'failed since at 5, 2 attempts: no'],
 ])('%j', (status, text) => {
   expect(portStatusText(status, (time) => `at ${time}`)).toBe(text);
 });

@@ -20,15 +20,18 @@ const watch = (parts: object) =>
 it.each([
   [family({}), 'in sync, 2 service ports programmed, no sync yet'],
   [
-    family({ inSync: false, failed: [{}], degraded: [{}, {}] }, { lastSuccess: { at: 7, seconds: 0.0123 } }),
+    family(
+      { inSync: false, failed: [{}], degraded: [{}, {}] },
+      { lastSuccess: { time: 7, durationSeconds: 0.0123 } },
+    ),
     'not in sync, 2 service ports programmed, 1 failing, 2 degraded, last sync at 7 in 12 ms',
   ],
   [
-    family({ degraded: [{}] }, { lastSuccess: { at: 7, seconds: 12.3456 } }),
+    family({ degraded: [{}] }, { lastSuccess: { time: 7, durationSeconds: 12.3456 } }),
     'in sync, 2 service ports programmed, 1 degraded, last sync at 7 in 12346 ms',
   ],
   [
-    family({ programmed: 1 }, { drift: { found: 3, repaired: 9, last: 8 } }),
+    family({ programmed: 1 }, { drift: { repairs: 3, writtenSteps: 9, lastTime: 8 } }),
     'in sync, 1 service port programmed, no sync yet, 3 repairs after another program, the last at 8',
   ],
 ])('a family: %#', (status, words) => {
@@ -37,7 +40,7 @@ it.each([
 
 it.each([
   [{}, 'connected, 1 object'],
-  [{ objects: 2, silence: 4.4 }, 'connected, 2 objects, last news 4 s ago'],
+  [{ objects: 2, idleSeconds: 4.4 }, 'connected, 2 objects, last news 4 s ago'],
   [{ state: 'backing-off', connected: false, failure: 'refused' }, 'backing off, 1 object, refused'],
 ])('a watch: %j', (parts, words) => {
   expect(watchWords(watch(parts))).toBe(words);

@@ -18,24 +18,24 @@ it.each([
 it('says what is not seen or not counted, and nothing where all is', () => {
   const all = {
     complete: true,
-    readShare: 1,
-    sampledOneIn: 1,
-    timesLost: 0,
-    tracked: 9,
-    countsBytes: true,
-    tracksServices: true,
+    readRatio: 1,
+    samplingRate: 1,
+    eventLosses: 0,
+    trackedConnections: 9,
+    bytesCounted: true,
+    servicesTracked: true,
   };
-  const first = (parts: Partial<typeof all> & { readonly hidesDeadOnBridges?: boolean }) =>
+  const first = (parts: Partial<typeof all> & { readonly bridgedHidden?: boolean }) =>
     countingWords({ ...all, ...parts }).map((words) => words.slice(0, 40));
   expect(first({})).toEqual([]);
-  expect(first({ tracksServices: false })).toEqual(['connections through IPVS are not tracked']);
-  expect(first({ hidesDeadOnBridges: true })).toEqual(['connections of pods to a dead endpoint o']);
-  expect(countingWords({ ...all, complete: false, readShare: 0.129 })).toEqual([
+  expect(first({ servicesTracked: false })).toEqual(['connections through IPVS are not tracked']);
+  expect(first({ bridgedHidden: true })).toEqual(['connections of pods to a dead endpoint o']);
+  expect(countingWords({ ...all, complete: false, readRatio: 0.129 })).toEqual([
     'not complete yet: 12% of the connections have been read',
   ]);
-  expect(countingWords({ ...all, sampledOneIn: 2 })).toEqual([
+  expect(countingWords({ ...all, samplingRate: 2 })).toEqual([
     'one in 2 connections is counted, and the numbers multiplied',
   ]);
-  expect(first({ timesLost: 1 })).toEqual(['events were lost once: some new connecti']);
-  expect(first({ timesLost: 2 })).toEqual(['events were lost 2 times: some new conne']);
+  expect(first({ eventLosses: 1 })).toEqual(['events were lost once: some new connecti']);
+  expect(first({ eventLosses: 2 })).toEqual(['events were lost 2 times: some new conne']);
 });

@@ -24,7 +24,7 @@ function applies(conditions: string, packet: Partial<Packet> = {}): boolean | 'u
     {},
     { sets: SETS },
   );
-  if (ending!.steps.some(({ isUncertain }) => isUncertain)) return 'uncertain';
+  if (ending!.steps.some(({ uncertain }) => uncertain)) return 'uncertain';
   return ending!.verdict === 'dropped';
 }
 
@@ -151,8 +151,8 @@ describe('a condition of a rule', () => {
         where: 'filter FORWARD',
         rule: '-A FORWARD -m owner ! --uid-owner 0 -m limit --limit 5/sec -j DROP',
         effect: 'cannot tell whether -m owner, -m limit holds; taken as if it did not',
-        isUncertain: true,
-        isForeign: true,
+        uncertain: true,
+        foreign: true,
       },
     ]);
   });

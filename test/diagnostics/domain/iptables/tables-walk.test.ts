@@ -41,7 +41,7 @@ describe('a walk through tables', () => {
     ];
     const [ending] = walked({ filter });
     expect(ending).toMatchObject({ verdict: 'dropped' });
-    expect(ending!.steps.at(-1)).toMatchObject({ rule: '-P FORWARD DROP', isForeign: true });
+    expect(ending!.steps.at(-1)).toMatchObject({ rule: '-P FORWARD DROP', foreign: true });
     expect(walked({ filter }, { protocol: 'UDP' })).toMatchObject([{ verdict: 'untouched' }]);
   });
 
@@ -195,7 +195,7 @@ describe('a walk through tables', () => {
   it('rewrites the source where another program wants that', () => {
     const [ending] = walked({ nat: ['-A POSTROUTING -s 192.0.2.0/24 -j SNAT --to-source 198.51.100.7'] });
     expect(ending).toMatchObject({ verdict: 'untouched', masquerade: true });
-    expect(ending!.steps).toMatchObject([{ effect: 'rewrites the source to 198.51.100.7', isForeign: true }]);
+    expect(ending!.steps).toMatchObject([{ effect: 'rewrites the source to 198.51.100.7', foreign: true }]);
   });
 
   it.each([
@@ -206,7 +206,7 @@ describe('a walk through tables', () => {
     const [ending] = walked({ nat: [`-A PREROUTING ${target}`] });
     expect(ending).toMatchObject({ verdict: 'untouched' });
     expect(ending!.steps).toMatchObject([
-      { effect: expect.stringMatching(/^cannot tell what target \w+ does/) as string, isUncertain: true },
+      { effect: expect.stringMatching(/^cannot tell what target \w+ does/) as string, uncertain: true },
     ]);
   });
 
@@ -257,15 +257,13 @@ describe('a walk through tables', () => {
       ],
       filter: ['-A FORWARD -j firewall', '-A firewall -d 10.1.1.1/32 -j DROP'],
     });
-    expect(ending!.steps.map(({ where, servicePort, isForeign }) => [where, servicePort, isForeign])).toEqual(
-      [
-        ['nat PREROUTING', undefined, undefined],
-        ['nat KUBE-SERVICES', 'shop/cart/tcp/http', undefined],
-        ['nat KUBE-SVC', 'shop/cart/tcp/', undefined],
-        ['filter FORWARD', undefined, true],
-        ['filter firewall', undefined, true],
-      ],
-    );
+    expect(ending!.steps.map(({ where, servicePort, foreign }) => [where, servicePort, foreign])).toEqual([
+      ['nat PREROUTING', undefined, undefined],
+      ['nat KUBE-SERVICES', 'shop/cart/tcp/http', undefined],
+      ['nat KUBE-SVC', 'shop/cart/tcp/', undefined],
+      ['filter FORWARD', undefined, true],
+      ['filter firewall', undefined, true],
+    ]);
   });
 
   it('comes to a chain whatever its name is', () => {
@@ -277,6 +275,6 @@ describe('a walk through tables', () => {
   it('ends although chains call each other in a circle', () => {
     const [ending] = walked({ filter: ['-A FORWARD -j one', '-A one -j two', '-A two -j one'] });
     expect(ending!.verdict).toBe('untouched');
-    expect(ending!.steps.some(({ isUncertain }) => isUncertain)).toBe(true);
+    expect(ending!.steps.some(({ uncertain }) => uncertain)).toBe(true);
   });
 });

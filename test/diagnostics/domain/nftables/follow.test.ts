@@ -121,7 +121,7 @@ describe('the rules of the kernel', () => {
     const [ending] = await endings([drops]);
     expect(ending).toMatchObject({
       verdict: 'dropped',
-      steps: [{ where: `inet ${drops.name} base`, rule: 'policy drop', isForeign: true }],
+      steps: [{ where: `inet ${drops.name} base`, rule: 'policy drop', foreign: true }],
     });
     const accepts = table({ policy: 'drop', priority: -1 }, [rule(verdict('accept'))]);
     expect(await verdictsOf([accepts])).toEqual(['untouched']);
@@ -265,7 +265,7 @@ describe('the rules of the kernel', () => {
     const [ending] = await endings([table({}, [rule(...expressions)])]);
     expect(ending!.verdict).toBe('untouched');
     expect(ending!.steps).toMatchObject([
-      { isUncertain: true, isForeign: true, effect: expect.stringContaining(name) as string },
+      { uncertain: true, foreign: true, effect: expect.stringContaining(name) as string },
     ]);
   });
 
@@ -281,7 +281,7 @@ describe('the rules of the kernel', () => {
 
   it('hand packets to programs that may do anything', async () => {
     const [ending] = await endings([table({}, [rule(verdict('queue'))])]);
-    expect(ending).toMatchObject({ verdict: 'untouched', steps: [{ isUncertain: true }] });
+    expect(ending).toMatchObject({ verdict: 'untouched', steps: [{ uncertain: true }] });
   });
 
   it('find the first packet within a limit', async () => {
@@ -324,7 +324,7 @@ describe('sets of the kernel', () => {
     };
     const elements = [{ key: bytes(0, 80), comment: 'shop/cart/tcp/http' }];
     const [{ steps }] = (await endings([ours, table({}, [rule(verdict('drop'))])], elements)) as [PacketPath];
-    expect(steps.map(({ servicePort, isForeign }) => [servicePort, isForeign])).toEqual([
+    expect(steps.map(({ servicePort, foreign }) => [servicePort, foreign])).toEqual([
       ['shop/cart/tcp/http', undefined],
       [undefined, true],
     ]);

@@ -217,7 +217,7 @@ describe('a rule of this program', () => {
   it('tells of a mark only that the packet will be masqueraded, not that the mark goes', () => {
     expect(steps(mark(1))).toMatchObject([{ effect: 'marks it to be masqueraded' }]);
     expect(steps(mark(0), ours, start.with({ mark: 1 }))).toEqual([]);
-    expect(steps(mark(1), foreign)).toMatchObject([{ effect: 'sets the mark to 0x1', isForeign: true }]);
+    expect(steps(mark(1), foreign)).toMatchObject([{ effect: 'sets the mark to 0x1', foreign: true }]);
     expect(steps(mark(0), foreign, start.with({ mark: 1 }))).toMatchObject([
       { effect: 'sets the mark to 0x0' },
     ]);

@@ -86,8 +86,8 @@ describe('the steps of a packet', () => {
     expect(alike(() => ({ servicePort: PORT }))).toBe(1);
     expect(alike((number) => ({ servicePort: `shop/cart-${number}/tcp/http` }))).toBe(2);
     expect(alike((number) => ({ servicePort: PORT, hook: `hook${number}` }))).toBe(2);
-    expect(alike(() => ({ servicePort: PORT, isForeign: true }))).toBe(2);
-    expect(alike(() => ({ servicePort: PORT, isUncertain: true }))).toBe(2);
+    expect(alike(() => ({ servicePort: PORT, foreign: true }))).toBe(2);
+    expect(alike(() => ({ servicePort: PORT, uncertain: true }))).toBe(2);
     expect(alike(() => ({}))).toBe(2);
   });
 

@@ -51,9 +51,9 @@ describe('the summary of endings', () => {
   it('shows common steps once, then those of each part', () => {
     const common = step('jump');
     const endings = ['a', 'b'].map((rule) => ending({ steps: [common, step(rule), step('end')] }));
-    const { steps, isUncertain } = summaryOf(endings, byMasquerade);
+    const { steps, uncertain } = summaryOf(endings, byMasquerade);
     expect(steps.map(({ rule }) => rule)).toEqual(['jump', 'a', 'end', 'b', 'end']);
-    expect(isUncertain).toBeUndefined();
+    expect(uncertain).toBeUndefined();
   });
 
   it('tells steps apart by what they did, not by which object they are', () => {
@@ -70,8 +70,8 @@ describe('the summary of endings', () => {
   });
 
   it('is uncertain where a step is', () => {
-    const uncertain = [ending({ steps: [{ ...step('x'), isUncertain: true }] })];
-    expect(summaryOf(uncertain, byMasquerade).isUncertain).toBe(true);
+    const uncertain = [ending({ steps: [{ ...step('x'), uncertain: true }] })];
+    expect(summaryOf(uncertain, byMasquerade).uncertain).toBe(true);
   });
 
   it('is sticky where a packet that arrives is', () => {

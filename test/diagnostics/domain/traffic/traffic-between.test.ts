@@ -20,12 +20,12 @@ const idle = entryOf({ namespace: 'other', name: 'idle', clusterIPs: { IPv4: '10
 const entries: readonly ForwardingEntry[] = [cart, pay, idle];
 const facts = {
   complete: true,
-  readShare: 1,
-  sampledOneIn: 1,
-  timesLost: 0,
-  tracked: 9,
-  countsBytes: true,
-  tracksServices: true,
+  readRatio: 1,
+  samplingRate: 1,
+  eventLosses: 0,
+  trackedConnections: 9,
+  bytesCounted: true,
+  servicesTracked: true,
 };
 
 let table: TrafficTable;
@@ -58,31 +58,37 @@ it('reports what began, ended without an answer, and was transferred between two
   table.found(seenFlow(2, { replySource: SECOND, replied: true, bytes: 940 }), 1_500);
   table.tidy(3_000, () => ({ has: () => true }));
   const report = between(before, take(3_000));
-  expect(report).toMatchObject({ time: timeText(3_000), seconds: 2, ...facts, omitted: 0 });
+  expect(report).toMatchObject({ time: timeText(3_000), durationSeconds: 2, ...facts, omitted: 0 });
   expect(report.services).toEqual([
     {
       namespace: 'shop',
       name: 'cart',
-      port: '',
+      portName: '',
       protocol: 'TCP',
       family: 'IPv4',
-      open: 2,
-      new: 2,
-      newPerSecond: 1,
-      unanswered: 2,
+      openConnections: 2,
+      newConnections: 2,
+      newConnectionsPerSecond: 1,
+      unansweredConnections: 2,
       bytes: 1_000,
       bytesPerSecond: 500,
-      silentEndpoints: 0,
+      unresponsiveEndpoints: 0,
       endpoints: [
         expect.objectContaining({
           address: '10.244.2.11',
           port: 8080,
           state: 'ready',
-          open: 1,
-          new: 1,
-          unanswered: 2,
+          openConnections: 1,
+          newConnections: 1,
+          unansweredConnections: 2,
         }),
-        expect.objectContaining({ address: '10.244.2.12', state: 'ready', open: 1, new: 1, unanswered: 0 }),
+        expect.objectContaining({
+          address: '10.244.2.12',
+          state: 'ready',
+          openConnections: 1,
+          newConnections: 1,
+          unansweredConnections: 0,
+        }),
       ],
     },
   ]);
@@ -92,10 +98,10 @@ it('reports nothing new of an interval in which nothing happened, not even an in
   table.found(seenFlow(1, { replied: true, bytes: 60 }), 0);
   for (const time of [1_000, 2_000])
     expect(between(take(1_000), take(time)).services[0]).toMatchObject({
-      open: 1,
-      new: 0,
-      newPerSecond: 0,
-      unanswered: 0,
+      openConnections: 1,
+      newConnections: 0,
+      newConnectionsPerSecond: 0,
+      unansweredConnections: 0,
       bytes: 0,
       bytesPerSecond: 0,
     });
@@ -103,13 +109,13 @@ it('reports nothing new of an interval in which nothing happened, not even an in
 
 it('has a row for a Service that is asked for alone, and had no traffic', () => {
   const { services } = between(take(0), take(1_000), { services: ['pay'] });
-  expect(services).toMatchObject([{ name: 'pay', open: 0, new: 0 }]);
+  expect(services).toMatchObject([{ name: 'pay', openConnections: 0, newConnections: 0 }]);
 });
 
 it('multiplies what is open in a sample', () => {
   table.sample(3);
   for (let id = 0; id < 5; id++) table.began(seenFlow(id), 0);
-  expect(between(take(0), take(1_000)).services[0]).toMatchObject({ open: 40, new: 0 });
+  expect(between(take(0), take(1_000)).services[0]).toMatchObject({ openConnections: 40, newConnections: 0 });
 });
 
 it('marks only endpoints that are ready', () => {
@@ -119,12 +125,17 @@ it('marks only endpoints that are ready', () => {
   }
   table.tidy(1_000, () => ({ has: () => true }));
   const { services } = between(take(1_000), take(2_000));
-  expect(services.map(({ name, silentEndpoints }) => [name, silentEndpoints])).toEqual([
+  expect(services.map(({ name, unresponsiveEndpoints }) => [name, unresponsiveEndpoints])).toEqual([
     ['cart', 1],
     ['pay', 0],
   ]);
   expect(services[1]!.endpoints).toEqual([
-    expect.objectContaining({ address: '10.244.2.21', state: 'terminating', silent: false, unanswered: 3 }),
+    expect.objectContaining({
+      address: '10.244.2.21',
+      state: 'terminating',
+      unresponsive: false,
+      unansweredConnections: 3,
+    }),
   ]);
 });
 
@@ -138,8 +149,8 @@ it('tells endpoints that step aside from those that are not used', () => {
   for (let id = 0; id < 3; id++) table.began(seenFlow(id), 0);
   table.tidy(1_000, () => ({ has: () => true }));
   const [port] = between(take(1_000), take(2_000)).services;
-  expect(port!.endpoints.map(({ state, silent }) => [state, silent])).toEqual([
-    ['aside', false],
+  expect(port!.endpoints.map(({ state, unresponsive }) => [state, unresponsive])).toEqual([
+    ['ejected', false],
     ['ready', false],
   ]);
 });
@@ -147,7 +158,12 @@ it('tells endpoints that step aside from those that are not used', () => {
 it('shows an endpoint that is gone while it has connections', () => {
   table.began(seenFlow(1, { replySource: '10.244.2.99:8080' }), 0);
   const [port] = between(take(0), take(1_000)).services;
-  expect(port!.endpoints[0]).toMatchObject({ address: '10.244.2.99', port: 8080, state: 'unused', open: 1 });
+  expect(port!.endpoints[0]).toMatchObject({
+    address: '10.244.2.99',
+    port: 8080,
+    state: 'unused',
+    openConnections: 1,
+  });
 });
 
 describe('asked for', () => {

@@ -106,7 +106,7 @@ describe('chains', () => {
       { state, to: { verb: 'jump', chain: chain(endless) }, effect: 'jump' },
     ]);
     const [state] = base([endless]);
-    expect(state!.steps.at(-1)).toMatchObject({ isUncertain: true });
+    expect(state!.steps.at(-1)).toMatchObject({ uncertain: true });
     expect(state!.verdict).toBeUndefined();
     const before: Rule = rule('before', (met) => [
       { state: met, to: { verb: 'jump', chain: chain(before, drops) }, effect: 'jump' },
@@ -124,7 +124,7 @@ describe('a step', () => {
     const both = withStep(uncertain, policy, 'two');
     expect(both.steps).toEqual([
       { hook: 'prerouting', where: 'chain', rule: 'before', effect: 'zero' },
-      { hook: 'prerouting', where: 'chain', rule: 'policy', effect: 'one; two', isUncertain: true },
+      { hook: 'prerouting', where: 'chain', rule: 'policy', effect: 'one; two', uncertain: true },
     ]);
     const others: readonly PacketState[] = [
       withStep(both, { ...policy, rule: 'other' }, 'three'),
@@ -141,7 +141,7 @@ describe('a step', () => {
       withStep(found, { ...policy, ...place }, 'acts').steps[0]!.servicePort;
     expect(of({})).toBe('shop/found/tcp/');
     expect(of({ servicePort: 'shop/own/tcp/' })).toBe('shop/own/tcp/');
-    expect(of({ isForeign: true })).toBeUndefined();
+    expect(of({ foreign: true })).toBeUndefined();
   });
 });
 

@@ -101,11 +101,11 @@ export function connectionTests(node: IpvsNode): void {
         ]),
       );
       await eventually('all are counted', async () => {
-        expect(top.sum('new', 'web', 'http')).toBe(opened.length + 6);
+        expect(top.sum('newConnections', 'web', 'http')).toBe(opened.length + 6);
         expect(openBy(portOf(top.last, 'web', 'http'))).toEqual(openNow);
         return true;
       });
-      expect(top.sum('unanswered', 'web', 'http')).toBe(0);
+      expect(top.sum('unansweredConnections', 'web', 'http')).toBe(0);
 
       await node.proxy.change(node.objects(node.backends.slice(1)));
       await eventually('the endpoint that goes is shown with its connections', async () => {

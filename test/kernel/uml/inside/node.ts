@@ -34,8 +34,8 @@ export function startTests(node: IpvsNode): void {
     const { families } = JSON.parse(stdout) as { readonly families: readonly FamilyReport[] };
     const at = families.flatMap(({ differences }) => differences.map(({ packet }) => packet.destination));
     expect(new Set(at)).toEqual(new Set(['203.0.113.9']));
-    expect(families.map(({ unknown }) => unknown)).toEqual([0, 0]);
-    expect(families[0]!.equal).toBeGreaterThan(20);
+    expect(families.map(({ unknownClasses }) => unknownClasses)).toEqual([0, 0]);
+    expect(families[0]!.equalClasses).toBeGreaterThan(20);
     expect(exitCode).toBe(1);
   });
 
@@ -47,16 +47,22 @@ export function startTests(node: IpvsNode): void {
         return { exitCode, ...(JSON.parse(stdout) as ComparisonResult) };
       };
       const same = await compared('ipvs');
-      expect(same.families.map(({ modes, different, unknown }) => [...modes, different, unknown])).toEqual([
+      expect(
+        same.families.map(({ modes, differentClasses, unknownClasses }) => [
+          ...modes,
+          differentClasses,
+          unknownClasses,
+        ]),
+      ).toEqual([
         ['ipvs', 'ipvs', 0, 0],
         ['ipvs', 'ipvs', 0, 0],
       ]);
-      expect([same.exitCode, same.node!.schedulers]).toEqual([0, ['rr']]);
-      expect(same.node!.rules).toContainEqual({ place: 'ipvs', family: 'IPv4', count: VIRTUAL_SERVERS });
+      expect([same.exitCode, same.nodeRules!.schedulers]).toEqual([0, ['rr']]);
+      expect(same.nodeRules!.rules).toContainEqual({ place: 'ipvs', family: 'IPv4', count: VIRTUAL_SERVERS });
       const changed = await compared('iptables');
       const [family] = changed.families;
-      expect(family!.differences.filter(({ known }) => known === undefined)).toEqual([]);
-      expect(family!.known.length).toBeGreaterThan(0);
+      expect(family!.differences.filter(({ knownDifference }) => knownDifference === undefined)).toEqual([]);
+      expect(family!.knownDifferences.length).toBeGreaterThan(0);
     });
 
   it('moves UDP flows to another endpoint at once, and clients with affinity too', async () => {

@@ -70,8 +70,8 @@ export const nodesQueries: {
       result: () => sum.result(),
       lines: clusterServicesLines,
       names: ({ services }) => services.map(({ name }) => objectName('service', name)),
-      exitCode: ({ services, unknown }) =>
-        unknown.length > 0 || services.some(({ others }) => others.length > 0) ? 1 : 0,
+      exitCode: ({ services, unknownNames }) =>
+        unknownNames.length > 0 || services.some(({ others }) => others.length > 0) ? 1 : 0,
     });
   },
 
@@ -106,7 +106,7 @@ export const nodesQueries: {
       keep: shortened,
       result: (answers, silent) => clusterDifferences(answers, answers.length + silent.length),
       lines: clusterDifferencesLines,
-      exitCode: ({ asked, alike, unknown }) => (alike === asked && unknown.length === 0 ? 0 : 1),
+      exitCode: ({ asked, alike, unknownNames }) => (alike === asked && unknownNames.length === 0 ? 0 : 1),
     }),
 
   /** 0 when all nodes answer and one of them knows the Service, otherwise 1. */
@@ -118,7 +118,7 @@ export const nodesQueries: {
       result: () => sum.result(),
       lines: ({ changes }, isWide) => historyLines(changes, isWide),
       names: ({ changes }) => changedServices(changes),
-      exitCode: ({ unknown }) => (unknown.length > 0 ? 1 : 0),
+      exitCode: ({ unknownNames }) => (unknownNames.length > 0 ? 1 : 0),
     });
   },
 

@@ -197,7 +197,7 @@ async function inNamespaces(
   // Where no node answers, each query reports it.
   const told = await ask(await nodesQueries.services(query), ['services', ...loose, '-o', 'json']);
   if (told.answered === 0) return { found: services, code: 0 };
-  const { services: rows, unknown } = told.result as ClusterAnswer['result'] & ServiceList;
+  const { services: rows, unknownNames } = told.result as ClusterAnswer['result'] & ServiceList;
   const found = services.flatMap((one) =>
     one.service.includes('/')
       ? one
@@ -205,7 +205,7 @@ async function inNamespaces(
           .filter(({ name }) => name === one.service)
           .map(({ namespace, name }) => ({ ...one, service: `${namespace}/${name}` })),
   );
-  return { found, code: reportUnknown(unknown) ? 1 : 0 };
+  return { found, code: reportUnknown(unknownNames) ? 1 : 0 };
 }
 
 type WatchedNode = NodeRow | SilentNode;
@@ -219,7 +219,7 @@ function watchedNodes({
     items: [...nodes, ...silent],
     key: ({ node }) => node,
     // How long a change waits is different at any moment.
-    essence: (node) => ('state' in node ? { ...node, lag: 0 } : node),
+    essence: (node) => ('state' in node ? { ...node, lagSeconds: 0 } : node),
     gone: ({ node }) => ({ node, silence: 'absent', reason: 'it is no longer among the nodes' }),
     text(all, isWide) {
       const rows = all.flatMap((node) => ('state' in node ? node : []));

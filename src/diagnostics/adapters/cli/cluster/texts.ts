@@ -89,8 +89,8 @@ export function clusterServicesLines({ services }: ClusterServices): readonly st
 }
 
 function serviceCells(service: ClusterService): readonly string[] {
-  const otherwise = grouped('on', service.others, ({ state, held, reason }) => {
-    const word = inToneOf(state, problemWord({ state, held }));
+  const otherwise = grouped('on', service.others, ({ state, conflicts, reason }) => {
+    const word = inToneOf(state, problemWord({ state, conflicts }));
     return reason === undefined ? word : `${word}: ${reason}`;
   });
   const { namespace, name, type = '-', listed, programmed } = service;
@@ -107,7 +107,7 @@ export function clusterStatusLines({ nodes }: ClusterStatus, isWide: boolean): r
 
 function statusCells(row: NodeRow): readonly string[] {
   const state = inToneOf(row.state, proxyWord(row.state));
-  const sync = row.inSync ? ['yes', '-'] : ['no', `${row.lag.toFixed(1)} s`];
+  const sync = row.inSync ? ['yes', '-'] : ['no', `${row.lagSeconds.toFixed(1)} s`];
   return [row.node, state, row.version, row.mode, ...sync, String(row.failing), String(row.drift)];
 }
 
@@ -133,12 +133,12 @@ const TRAFFIC_HEADERS = ['SERVICE PORT', 'PROTOCOL', 'OPEN', 'NEW/S', 'UNANSWERE
 
 /** One line a service port, and whose connections are missing. */
 export function clusterTrafficLines({ services, untracked }: ClusterTraffic): readonly string[] {
-  const rows = services.map(({ nodes, open, newPerSecond, unanswered, ...port }) => [
-    displayName(port),
+  const rows = services.map(({ nodes, portName, ...port }) => [
+    displayName({ ...port, port: portName }),
     port.protocol,
-    String(open),
-    newPerSecond.toFixed(1),
-    String(unanswered),
+    String(port.openConnections),
+    port.newConnectionsPerSecond.toFixed(1),
+    String(port.unansweredConnections),
     String(nodes),
   ]);
   return [

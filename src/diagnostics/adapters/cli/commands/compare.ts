@@ -106,7 +106,7 @@ function modeOf(mode: string | true): PlannedMode {
 }
 
 /** What is printed: of the kernel alone, only its rules. */
-type Printed = ComparisonResult | Pick<ComparisonResult, 'node'>;
+type Printed = ComparisonResult | Pick<ComparisonResult, 'nodeRules'>;
 
 /** Of a Service, as many differences are shown. */
 const SHOWN = 5;
@@ -115,7 +115,7 @@ const UNKNOWN_SHOWN = 10;
 
 /** For people. @param isWide everything, with the way of each packet */
 export function comparisonLines(result: Printed, isWide: boolean): readonly string[] {
-  const lines = result.node ? nodeLines(result.node) : [];
+  const lines = result.nodeRules ? nodeLines(result.nodeRules) : [];
   if (!('sides' in result)) return lines;
   const { sides, families, localAddresses, notes, obstacle } = result;
   return [
@@ -127,39 +127,49 @@ export function comparisonLines(result: Printed, isWide: boolean): readonly stri
   ];
 }
 
-function nodeLines({ kernel, iptables, rules, schedulers, unseen }: NodeRules): readonly string[] {
+function nodeLines({ kernel, iptables, rules, schedulers, unread }: NodeRules): readonly string[] {
   return [
     `kernel:   ${kernel}`,
     `iptables: ${iptables}`,
     ...rules.map(({ place, family, count }) => `rules:    ${place} (${family}): ${count}`),
     ...(rules.length === 0 ? ['rules:    none'] : []),
     ...(schedulers.length > 0 ? [`schedulers in use: ${schedulers.join(', ')}`] : []),
-    ...unseen,
+    ...unread,
   ];
 }
 
 function familyLines(report: FamilyReport, sides: readonly string[], isWide: boolean): readonly string[] {
-  const { family, modes, equal, different, unknown, known, differences, unlisted, unknowns } = report;
+  const {
+    family,
+    modes,
+    equalClasses,
+    differentClasses,
+    unknownClasses,
+    knownDifferences,
+    differences,
+    omitted,
+    unknowns,
+  } = report;
   const [one, other] = [`${sides[0]} (${modes[0]})`, `${sides[1]} (${modes[1]})`];
   const services = new Map<string, ReportedDifference[]>();
   // A known difference is the same for many Services.
-  for (const difference of differences.filter(({ known: name }) => isWide || name === undefined))
+  for (const difference of differences.filter(({ knownDifference: name }) => isWide || name === undefined))
     services.set(difference.service, [...(services.get(difference.service) ?? []), difference]);
   const shown = isWide ? unknowns : unknowns.slice(0, UNKNOWN_SHOWN);
   return [
-    `${family}: ${one} and ${other}: ${counted(equal, 'class', 'classes')} of packets equal, ${countOf(different, 'different')}, ${countOf(unknown, 'unknown')}`,
-    ...known.flatMap(({ name, sentence, link, classes, isExpected }) => [
-      `  known difference ${name}${isExpected ? ', expected' : ''}: ${sentence} (${counted(classes, 'class', 'classes')}; ${link})`,
-      ...(isWide || isExpected
+    `${family}: ${one} and ${other}: ${counted(equalClasses, 'class', 'classes')} of packets equal, ${countOf(differentClasses, 'different')}, ${countOf(unknownClasses, 'unknown')}`,
+    ...knownDifferences.flatMap(({ name, sentence, link, classes, expected }) => [
+      `  known difference ${name}${expected ? ', expected' : ''}: ${sentence} (${counted(classes, 'class', 'classes')}; ${link})`,
+      ...(isWide || expected
         ? []
         : differenceLines(
-            differences.find((each) => each.known === name)!,
+            differences.find((each) => each.knownDifference === name)!,
             [one, other],
             false,
           )),
     ]),
     ...[...services].flatMap(([service, its]) => serviceLines(service, its, [one, other], isWide)),
-    ...(unlisted > 0 ? [`  … ${counted(unlisted, 'class', 'classes')} more that differ, not listed`] : []),
+    ...(omitted > 0 ? [`  … ${counted(omitted, 'class', 'classes')} more that differ, not listed`] : []),
     ...shown.map(unknownLine),
     ...(unknowns.length > shown.length
       ? [`  … ${unknowns.length - shown.length} more that are not understood; -o wide shows all`]
@@ -192,13 +202,13 @@ function differenceLines(
   sides: readonly string[],
   isWide: boolean,
 ): readonly string[] {
-  const { outcomes, steps, known } = difference;
-  const name = known === undefined ? '' : ` [${known}]`;
+  const { outcomes, paths, knownDifference } = difference;
+  const name = knownDifference === undefined ? '' : ` [${knownDifference}]`;
   return [
     `    ${packetWords(difference)}${name}`,
     ...sides.flatMap((side, at) => [
       `      ${side}: ${outcomes[at]!}`,
-      ...(isWide ? steps[at]!.map(stepLine) : []),
+      ...(isWide ? paths[at]!.map(stepLine) : []),
     ]),
   ];
 }
@@ -216,9 +226,9 @@ function stepLine({ hook, where, rule, effect }: Step): string {
   return `        ${hook}: ${where}: ${rule === '' ? '' : `${rule} `}→ ${effect}`;
 }
 
-function unknownLine({ what, packet, classes }: ReportedUnknown): string {
+function unknownLine({ rule, packet, classes }: ReportedUnknown): string {
   const example = packet
     ? ` (${counted(classes, 'class', 'classes')}, such as ${packet.source} → ${destinationText(packet)})`
     : '';
-  return `  not understood: ${what}${example}`;
+  return `  not understood: ${rule}${example}`;
 }

@@ -60,7 +60,7 @@ export async function diff({ request, configuration }: Invocation<typeof diffCom
     const path = `/debug/diff?${found.parameters.toString()}`;
     const all = await proxy.query(path, differenceAnswer, COMPARISON);
     const report = linesOf(all, (service, port) => found.hasPort(service, port));
-    return found.isAll ? report : { ...report, unknown: found.unknownBut(reportedPorts(report)) };
+    return found.isAll ? report : { ...report, unknownNames: found.unknownBut(reportedPorts(report)) };
   };
   return show<DifferenceReport & AboutUnknown, WatchedDifference>(request, query, {
     lines: differenceLines,

@@ -129,9 +129,9 @@ async function explainService(
   if (!('service' in answer && answer.known)) return answer;
   const families = answer.families.map((family) => ({
     ...family,
-    ports: family.ports.filter(({ port }) => found.hasPort(key, port)),
+    ports: family.ports.filter(({ portName }) => found.hasPort(key, portName)),
   }));
-  const names = answer.families.flatMap(({ ports }) => ports.map(({ port }) => port));
+  const names = answer.families.flatMap(({ ports }) => ports.map(({ portName }) => portName));
   const missing = found.portsOf(key).filter((port) => !names.includes(port));
   const problems = missing.map(
     (port) => `it has no port named ${port} (it has: ${[...new Set(names)].join(', ')})`,
@@ -147,11 +147,11 @@ async function checked(answer: Explanation, proxy: RunningProxy, isProbed: boole
     ownAddresses(),
     delay(KERNEL_WALK),
   );
-  if (!isProbed) return { ...answer, kernel };
+  if (!isProbed) return { ...answer, kernelPath: kernel };
   const { NetlinkEndpointAccess } = await import('../../netlink-endpoint-access.js');
   const access = new NetlinkEndpointAccess();
   try {
-    return { ...answer, kernel, probe: await probeEndpoints(answer, access) };
+    return { ...answer, kernelPath: kernel, probe: await probeEndpoints(answer, access) };
   } finally {
     await access.close();
   }
@@ -178,32 +178,32 @@ function isGood(explained: Explained): boolean {
 
 /** An explanation for people. */
 export function explanationLines(explained: Explanation): readonly string[] {
-  const { service, known, unserved, problems, families, kernel, probe } = explained;
+  const { service, known, unserved, problems, families, kernelPath, probe } = explained;
   const lines = [service];
   if (unserved) lines.push(`  The proxy does not serve it: ${unserved.text}.`);
   for (const problem of problems) if (!unserved?.text.includes(problem)) lines.push(`  problem: ${problem}`);
   if (known) for (const family of families) lines.push(...familyLines(family));
-  if (kernel) lines.push(...kernelWalkLines(kernel));
+  if (kernelPath) lines.push(...kernelWalkLines(kernelPath));
   if (probe) lines.push(...probedEndpointsLines(probe));
   return lines;
 }
 
 function familyLines({
   family,
-  waiting,
+  pending,
   ports,
   absence,
   healthCheck,
   sync,
 }: FamilyExplanation): readonly string[] {
-  const lines = [`  ${family}${waiting ? ', changes wait for the next sync' : ''}`];
+  const lines = [`  ${family}${pending ? ', changes wait for the next sync' : ''}`];
   if (absence) lines.push(`    ${absence.text}`);
   for (const port of ports) lines.push(...portLines(port));
   if (healthCheck) lines.push(`    ${healthCheckWords(healthCheck)}`);
   if (sync.failures > 0 && sync.lastFailure)
-    lines.push(`    no sync has succeeded since ${sync.lastFailure.at}: ${sync.lastFailure.reason}`);
-  if (sync.drift.last !== undefined)
-    lines.push(`    rules that another program had changed were last repaired ${sync.drift.last}`);
+    lines.push(`    no sync has succeeded since ${sync.lastFailure.time}: ${sync.lastFailure.reason}`);
+  if (sync.drift.lastTime !== undefined)
+    lines.push(`    rules that another program had changed were last repaired ${sync.drift.lastTime}`);
   return lines;
 }
 
@@ -211,13 +211,13 @@ function familyLines({
 const UNSAID: ReadonlySet<FindingKind> = new Set(['draining', 'other-zones', 'not-forwarded', 'bridged']);
 
 function portLines(explained: PortExplanation): readonly string[] {
-  const { status, frontends, endpoints, findings, affinitySeconds, choice, sourceRanges } = explained;
+  const { status, frontends, endpoints, findings, affinitySeconds, balancing, sourceRanges } = explained;
   const lines = [`    port ${portWords(explained)}: ${statusText(status)}`];
   for (const frontend of frontends) lines.push(`      ${frontendText(frontend)}`);
   for (const endpoint of endpoints) lines.push(`      ${endpointText(endpoint)}`);
   for (const { kind, isFault, text } of findings)
     if (UNSAID.has(kind)) lines.push(`      ${isFault ? 'problem' : 'note'}: ${text}`);
-  if (choice !== undefined) lines.push(`      ${choice}`);
+  if (balancing !== undefined) lines.push(`      ${balancing}`);
   if (affinitySeconds > 0) lines.push(`      clients stay with their endpoint for ${affinitySeconds} s`);
   if (sourceRanges.length > 0) lines.push(`      ${acceptedSourcesText(sourceRanges)}`);
   return lines;
@@ -259,23 +259,25 @@ function ownerText(match: FrontendMatch | EndpointMatch): string {
 }
 
 /** For people, a line for each obstacle. */
-export function kernelWalkLines({ obstacles, incomplete }: KernelWalk): readonly string[] {
+export function kernelWalkLines({ obstacles, incompleteReason }: KernelWalk): readonly string[] {
   return [
     ...obstacles.map(
       ({ from, to, outcome, reason }) =>
         `  in the kernel: from ${from} to ${to}: ${outcome}, ${reason}; \`kubeproxy trace --kernel --from ${from} --to ${to}\` shows its way`,
     ),
-    ...(incomplete === undefined ? [] : [`  in the kernel: not looked at everything: ${incomplete}`]),
+    ...(incompleteReason === undefined
+      ? []
+      : [`  in the kernel: not looked at everything: ${incompleteReason}`]),
   ];
 }
 
 /** For people, a line for each endpoint. */
-export function probedEndpointsLines({ probed, left }: ProbedEndpoints): readonly string[] {
+export function probedEndpointsLines({ endpoints, omitted }: ProbedEndpoints): readonly string[] {
   return [
-    ...probed.map(
+    ...endpoints.map(
       ({ endpoint, protocol, facts }) => `  probe of ${endpoint}/${protocol}: ${facts.join(', ')}`,
     ),
-    ...(probed.length === 0 ? ['  probe: no endpoint is used'] : []),
-    ...(left > 0 ? [`  probe: ${left} more were not tried`] : []),
+    ...(endpoints.length === 0 ? ['  probe: no endpoint is used'] : []),
+    ...(omitted > 0 ? [`  probe: ${omitted} more were not tried`] : []),
   ];
 }

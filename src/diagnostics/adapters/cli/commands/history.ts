@@ -43,7 +43,11 @@ export async function history({
     if (request.watch) known = total;
     const recent = !request.watch ? all : added > 0 ? all.slice(-added) : [];
     const changes = recent.filter((change) => isMeant(change, found));
-    return { changes, total, ...(!found.isAll && { unknown: found.unknownBut(changes.flatMap(portOf)) }) };
+    return {
+      changes,
+      total,
+      ...(!found.isAll && { unknownNames: found.unknownBut(changes.flatMap(portOf)) }),
+    };
   };
   return show<History & AboutUnknown, ChangeEntry>(
     request,
@@ -68,7 +72,7 @@ function isMeant(change: ChangeEntry, found: FoundServices): boolean {
 
 /** None of a change of many. */
 function portOf(change: ChangeEntry): readonly ServiceAndPort[] {
-  if (change.what !== 'service-port') return [];
+  if (change.kind !== 'service-port') return [];
   const [, , , port = ''] = change.servicePort.split('/');
   return [{ service: serviceOf(change.servicePort), port }];
 }
@@ -92,26 +96,26 @@ export function historyLines(
 }
 
 function cellsOf(entry: ChangeEntry, isWide: boolean): readonly string[] {
-  const { what, at, family, steps, took } = entry;
+  const { kind, time, family, writtenSteps, durationSeconds } = entry;
   return [
-    at,
-    what === 'service-port' ? entry.servicePort : '-',
+    time,
+    kind === 'service-port' ? entry.servicePort : '-',
     family,
-    inToneOf(what === 'service-port' ? entry.result : what, resultWords(entry)),
-    took === undefined ? '-' : `${took} ms`,
-    String(steps),
-    `${changeWords(entry)}${isWide && what === 'service-port' ? timesText(entry) : ''}`,
+    inToneOf(kind === 'service-port' ? entry.result : kind, resultWords(entry)),
+    durationSeconds === undefined ? '-' : `${Math.round(durationSeconds * 1_000)} ms`,
+    String(writtenSteps),
+    `${changeWords(entry)}${isWide && kind === 'service-port' ? timesText(entry) : ''}`,
   ];
 }
 
-function timesText({ event, trigger }: ChangeEntry & { readonly what: 'service-port' }): string {
-  return `; event ${event}${trigger === undefined ? '' : `, caused ${trigger}`}`;
+function timesText({ eventTime, triggerTime }: ChangeEntry & { readonly kind: 'service-port' }): string {
+  return `; event ${eventTime}${triggerTime === undefined ? '' : `, caused ${triggerTime}`}`;
 }
 
 /** The Services that changed, each once, as kubectl writes them. */
 export function changedServices(changes: readonly ChangeEntry[]): readonly string[] {
   const keys = changes.flatMap((change) =>
-    change.what === 'service-port' ? serviceOf(change.servicePort) : [],
+    change.kind === 'service-port' ? serviceOf(change.servicePort) : [],
   );
   return [...new Set(keys)].map((key) => objectName('service', key.split('/')[1]!));
 }

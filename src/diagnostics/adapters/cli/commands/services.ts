@@ -75,15 +75,15 @@ async function listKnown(
   const ports = isPart
     ? (await findServices(proxy, named, namespace)).unknown.filter(({ name }) => name.includes(':'))
     : missingPorts(named, list.services);
-  return { services: list.services, unknown: [...list.unknown, ...ports] };
+  return { services: list.services, unknownNames: [...list.unknownNames, ...ports] };
 }
 
 function nameOf({ name }: ServiceRow): string {
   return objectName('service', name);
 }
 
-function listText({ services: rows, unknown }: ServiceList, isWide: boolean): readonly string[] {
-  return rows.length === 0 && unknown.length > 0 ? [] : table(rows, isWide);
+function listText({ services: rows, unknownNames }: ServiceList, isWide: boolean): readonly string[] {
+  return rows.length === 0 && unknownNames.length > 0 ? [] : table(rows, isWide);
 }
 
 function table(rows: readonly ServiceRow[], isWide: boolean): readonly string[] {
@@ -94,7 +94,7 @@ function table(rows: readonly ServiceRow[], isWide: boolean): readonly string[] 
 }
 
 function cells(row: ServiceRow, isWide: boolean): readonly string[] {
-  const { namespace, name, type = '-', frontends, endpoints, reason } = row;
+  const { namespace, name, type = '-', frontends, endpointCounts, reason } = row;
   const shown = frontends.length === 0 ? ['-'] : isWide ? frontends : frontends.slice(0, 1);
   const more = frontends.length - shown.length;
   const text = `${shown.join(', ')}${more > 0 ? ` +${more}` : ''}`;
@@ -102,7 +102,7 @@ function cells(row: ServiceRow, isWide: boolean): readonly string[] {
     namespace,
     name,
     type,
-    `${endpoints.used}/${endpoints.known}${ejectedCountText(endpoints.aside)}`,
+    `${endpointCounts.used}/${endpointCounts.known}${ejectedCountText(endpointCounts.ejected)}`,
     inToneOf(lacksEndpoints(row) ? rowWord(row) : row.state, rowWord(row)),
     reason === undefined ? text : `${text} (${reason})`,
   ];

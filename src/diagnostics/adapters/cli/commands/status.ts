@@ -28,7 +28,7 @@ export const statusCommand = subcommand({
   },
 });
 
-const EXIT_CODES = { good: 0, degraded: 1, 'not-serving': 2 } as const;
+const EXIT_CODES = { ok: 0, degraded: 1, 'not-serving': 2 } as const;
 
 /** Shows the health of the proxy running on this node. 0 when it is good, 1 when degraded, 2 when not serving. */
 export function status({ request, configuration }: Invocation<typeof statusCommand>): Promise<number> {
@@ -50,8 +50,8 @@ export function status({ request, configuration }: Invocation<typeof statusComma
 }
 
 /** All that is not different at any moment anyway. */
-function essence({ now: _, lag: __, watches, ...status }: ProxyStatus): unknown {
-  return { ...status, watches: watches.map(({ silence: ___, ...one }) => one) };
+function essence({ time: _, lagSeconds: __, watches, ...status }: ProxyStatus): unknown {
+  return { ...status, watches: watches.map(({ idleSeconds: ___, ...one }) => one) };
 }
 
 /** How many members of a list are shown unless all are wanted. */
@@ -61,7 +61,7 @@ const URLS = /https?:\/\/\S+/g;
 
 /** For people. `isWide`: every list and every URL in full. */
 export function proxyStatusLines(status: ProxyStatus, isWide: boolean): readonly string[] {
-  const { versions, families, startedAt, now } = status;
+  const { versions, families, startTime, time } = status;
   const level = versions.kubernetes === undefined ? '' : ` for Kubernetes ${versions.kubernetes}`;
   const listed = (label: string, texts: readonly string[]): readonly string[] => {
     const shown = isWide ? texts : texts.slice(0, SHOWN);
@@ -74,9 +74,9 @@ export function proxyStatusLines(status: ProxyStatus, isWide: boolean): readonly
     `${status.node}: ${inToneOf(status.state, proxyWord(status.state))}`,
     ...status.reasons.map((reason) => `  reason: ${reason}`),
     ...(status.warnings ?? []).map((warning) => `  warning: ${warning}`),
-    `  mode ${status.mode}, version ${versions.program}${level}, Node ${versions.node}, Linux ${versions.kernel}`,
-    `  running since ${startedAt}, for ${duration(Date.parse(now) - Date.parse(startedAt))}`,
-    ...listed('waiting', status.waiting),
+    `  mode ${status.mode}, version ${versions.program}${level}, Node ${versions.nodejs}, Linux ${versions.kernel}`,
+    `  running since ${startTime}, for ${duration(Date.parse(time) - Date.parse(startTime))}`,
+    ...listed('waiting', status.pendingReasons),
     ...families.map((family) => `  ${family.family}: ${familyWords(family)}`),
     ...listed(inToneOf('failed', 'failing'), portProblems(families, 'failed')),
     ...listed(inToneOf('degraded'), portProblems(families, 'degraded')),
@@ -84,7 +84,7 @@ export function proxyStatusLines(status: ProxyStatus, isWide: boolean): readonly
     ...status.watches.map((watch) => `  watch ${watch.kind}: ${watchWords(watch)}`),
     ...listed(
       'last error',
-      status.lastErrors.map(({ at, text }) => `${at} ${text}`),
+      status.lastErrors.map(({ time, message }) => `${time} ${message}`),
     ),
   ].map((line) => (isWide ? line : line.replace(URLS, withoutQuery)));
 }
@@ -97,7 +97,9 @@ function withoutQuery(url: string): string {
 
 function portProblems(families: readonly FamilyStatus[], state: 'failed' | 'degraded'): readonly string[] {
   return families.flatMap(({ family, [state]: ports }) =>
-    ports.map(({ key, since, reason }) => `${key} (${family}) since ${since}: ${reason}`),
+    ports.map(
+      ({ servicePort, sinceTime, reason }) => `${servicePort} (${family}) since ${sinceTime}: ${reason}`,
+    ),
   );
 }
 

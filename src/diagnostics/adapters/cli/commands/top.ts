@@ -118,7 +118,7 @@ function pathOf(
 }
 
 function isAskedFor(
-  { namespace, name, port: portName }: PortReport,
+  { namespace, name, portName }: PortReport,
   { services }: RequestOf<typeof topCommand>['query'],
 ): boolean {
   const isIt = ({ service, port = portName }: ServiceName): boolean =>
@@ -134,7 +134,10 @@ async function exitCode(
 ): Promise<number> {
   if (services.length === 0 && ports.length > 0) return 0;
   const found = await findServices(proxy, services, namespace);
-  const reported = ports.map(({ namespace: its, name, port }) => ({ service: serviceKey(its, name), port }));
+  const reported = ports.map(({ namespace: its, name, portName }) => ({
+    service: serviceKey(its, name),
+    port: portName,
+  }));
   return reportUnknown(found.unknownBut(reported)) ? 1 : 0;
 }
 
@@ -152,21 +155,21 @@ const HEADERS = ['SERVICE PORT', 'PROTOCOL', 'FAMILY', 'OPEN', 'NEW/S', 'UNANSWE
  * @param isWide with endpoints that have no connections, and more columns
  */
 export function trafficLines(report: TrafficReport, isWide: boolean): readonly string[] {
-  const { services, countsBytes, omitted } = report;
+  const { services, bytesCounted, omitted } = report;
   const shown = (_: string, column: number): boolean =>
-    (isWide || HEADERS[column] !== 'FAMILY') && (countsBytes || HEADERS[column] !== 'BYTES/S');
+    (isWide || HEADERS[column] !== 'FAMILY') && (bytesCounted || HEADERS[column] !== 'BYTES/S');
   const cells = (name: string, protocol: string, family: string, numbers: TrafficNumbers, state: string) => [
     name,
     protocol,
     family,
-    String(numbers.open),
-    String(numbers.newPerSecond),
-    String(numbers.unanswered),
+    String(numbers.openConnections),
+    String(numbers.newConnectionsPerSecond),
+    String(numbers.unansweredConnections),
     bytesText(numbers.bytesPerSecond ?? 0),
     state,
   ];
   const rows = services.flatMap((port) => [
-    cells(displayName(port), port.protocol, port.family, port, portState(port)),
+    cells(displayName({ ...port, port: port.portName }), port.protocol, port.family, port, portState(port)),
     ...port.endpoints
       .filter((endpoint) => isWide || hasTraffic(endpoint))
       .map((endpoint) =>
@@ -187,30 +190,36 @@ export function trafficLines(report: TrafficReport, isWide: boolean): readonly s
 
 /** When and how it was counted, and what is wrong with it. */
 function headLines(report: TrafficReport): readonly string[] {
-  const { time, seconds, tracked } = report;
+  const { time, durationSeconds, trackedConnections } = report;
   const at = time.replace(/\.\d+Z$/, 'Z');
   return [
-    `${at}  ${seconds.toFixed(1)} s  ${counted(tracked, 'tracked connection')}, of Services or not`,
+    `${at}  ${durationSeconds.toFixed(1)} s  ${counted(trackedConnections, 'tracked connection')}, of Services or not`,
     ...countingWords(report),
   ];
 }
 
-function hasTraffic({ open, new: begun, unanswered, bytes = 0, silent }: EndpointReport): boolean {
-  return silent || open + begun + unanswered + bytes > 0;
+function hasTraffic({
+  openConnections,
+  newConnections: begun,
+  unansweredConnections,
+  bytes = 0,
+  unresponsive,
+}: EndpointReport): boolean {
+  return unresponsive || openConnections + begun + unansweredConnections + bytes > 0;
 }
 
-function portState({ silentEndpoints, endpoints }: PortReport): string {
+function portState({ unresponsiveEndpoints, endpoints }: PortReport): string {
   if (endpoints.every(({ state }) => state === 'unused')) return inToneOf(NO_ENDPOINT);
-  if (silentEndpoints === 0) return '';
+  if (unresponsiveEndpoints === 0) return '';
   const verb = endpoints.length === 1 ? 'does' : 'do';
   return inToneOf(
     'silent',
-    `${silentEndpoints} of ${counted(endpoints.length, 'endpoint')} ${verb} not answer`,
+    `${unresponsiveEndpoints} of ${counted(endpoints.length, 'endpoint')} ${verb} not answer`,
   );
 }
 
-function endpointState({ silent, state }: EndpointReport): string {
-  return silent ? inToneOf('silent', SILENT) : inToneOf(state);
+function endpointState({ unresponsive, state }: EndpointReport): string {
+  return unresponsive ? inToneOf('silent', SILENT) : inToneOf(state);
 }
 
 const OTHER_SCREEN = '\x1b[?1049h\x1b[?25l';

@@ -249,10 +249,10 @@ function placesOfProxy(proxy: RunningProxy): PlacesOf {
         serviceExplanation,
       );
       for (const { family, ports } of families)
-        for (const { port, protocol, frontends } of ports)
+        for (const { portName, protocol, frontends } of ports)
           for (const { kind, address, port: number } of frontends)
             if (kind === 'cluster-ip' && address !== undefined)
-              places.push({ service: key, port, number, protocol, family, address });
+              places.push({ service: key, port: portName, number, protocol, family, address });
     }
     return places;
   };
@@ -279,7 +279,7 @@ export function traceLines(answer: TraceAnswer, rules: TracedRules, isWide: bool
     ...(steps.length === 0 ? ['  no rule concerns it'] : []),
     ...outcomeLines(answer, isWide),
     ...remarks.map((remark) => `note: ${remark}`),
-    ...(answer.isUncertain ? ['note: uncertain; the steps say why'] : []),
+    ...(answer.uncertain ? ['note: uncertain; the steps say why'] : []),
   ];
 }
 
@@ -292,8 +292,8 @@ function heading({ packet }: TraceAnswer, rules: TracedRules): string {
 }
 
 function stepLines({ step, alike }: FoldedStep): readonly string[] {
-  const { hook, where, rule, effect, servicePort, isForeign } = step;
-  const owner = isForeign
+  const { hook, where, rule, effect, servicePort, foreign } = step;
+  const owner = foreign
     ? '  (rule of another program)'
     : servicePort === undefined
       ? ''

@@ -71,7 +71,7 @@ function versionLines({ client, proxy }: Versions): readonly string[] {
     `client: ${client.program} for Kubernetes ${client.kubernetes}, Node ${client.node}, ${client.platform}${built}`,
   ];
   if (!proxy) return lines;
-  const { program, kubernetes, node, kernel, mode } = proxy;
+  const { program, kubernetes, nodejs, kernel, mode } = proxy;
   const level = kubernetes === undefined ? '' : ` for Kubernetes ${kubernetes}`;
-  return [...lines, `proxy:  ${program}${level}, Node ${node}, mode ${mode}, Linux ${kernel}`];
+  return [...lines, `proxy:  ${program}${level}, Node ${nodejs}, mode ${mode}, Linux ${kernel}`];
 }

@@ -57,7 +57,7 @@ export interface ServicePort {
   readonly name: string;
   /** Upper case; empty if the text does not contain it. */
   readonly protocol: string;
-  readonly port: string;
+  readonly portName: string;
 }
 
 /** Its key, `namespace/service/protocol/port`, or its name in the rules, `namespace/service:port`. */
@@ -71,5 +71,5 @@ export function parseServicePort(text: string): ServicePort | undefined {
   const parts = FORMS.map((form) => form.exec(text)?.groups).find((groups) => groups !== undefined);
   if (!parts) return undefined;
   const { namespace = '', name = '', protocol = '', port = '' } = parts;
-  return { namespace, name, protocol: protocol.toUpperCase(), port };
+  return { namespace, name, protocol: protocol.toUpperCase(), portName: port };
 }

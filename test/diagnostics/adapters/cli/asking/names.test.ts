@@ -24,12 +24,12 @@ const rowOf = (namespace: string, name: string, state: ServiceRow['state'] = 'pr
   name,
   type: 'ClusterIP',
   frontends: ['10.96.0.1:80/TCP'],
-  endpoints: { used: 1, known: 1 },
+  endpointCounts: { used: 1, known: 1 },
   state,
 });
 const known: readonly ServiceRow[] = [
-  { ...rowOf('a', 'web'), ports: ['http', 'https'] },
-  { ...rowOf('a-b', 'web'), ports: ['http'] },
+  { ...rowOf('a', 'web'), portNames: ['http', 'https'] },
+  { ...rowOf('a-b', 'web'), portNames: ['http'] },
   rowOf('shop', 'cart', 'failed'),
   rowOf('shop', 'headless', 'not-served'),
 ];
@@ -48,34 +48,42 @@ const list: Handler = ({ parameters }, response) => {
     .filter((row) => namespace === null || row.namespace === namespace)
     .filter((row) => names.length === 0 || names.some((name) => isIt(name, row)))
     .filter(({ state }) => !parameters.has('failing') || state === 'failed');
-  const unknown = names
+  const unknownNames = names
     .filter((name) => !known.some((row) => isIt(name, row)))
     .map((name) => ({ name, reason: 'there is no such Service' }));
   asked.push(...names);
-  response.end(JSON.stringify({ services: rows, unknown } satisfies ServiceList));
+  response.end(JSON.stringify({ services: rows, unknownNames } satisfies ServiceList));
 };
 
 const facts = {
   time: 0,
-  seconds: 1,
+  durationSeconds: 1,
   omitted: 0,
   complete: true,
-  readShare: 1,
-  sampledOneIn: 1,
-  timesLost: 0,
-  tracked: 1,
-  countsBytes: false,
-  tracksServices: true,
+  readRatio: 1,
+  samplingRate: 1,
+  eventLosses: 0,
+  trackedConnections: 1,
+  bytesCounted: false,
+  servicesTracked: true,
 };
 const port = {
-  ...{ namespace: 'shop', name: 'cart', port: '', protocol: 'TCP', family: 'IPv4' },
-  ...{ open: 1, new: 0, newPerSecond: 0, unanswered: 0, silentEndpoints: 0, endpoints: [] },
+  ...{ namespace: 'shop', name: 'cart', portName: '', protocol: 'TCP', family: 'IPv4' },
+  ...{
+    openConnections: 1,
+    newConnections: 0,
+    newConnectionsPerSecond: 0,
+    unansweredConnections: 0,
+    unresponsiveEndpoints: 0,
+    endpoints: [],
+  },
 };
 
 const changeOf = (servicePort: string) => ({
-  ...{ what: 'service-port', family: 'IPv4', at: 1, steps: 1, result: 'programmed', event: 1, took: 1 },
-  endpoints: { now: 1, added: 0, removed: 0, turned: 0, some: [] },
-  frontends: { now: 1, added: 0, removed: 0, turned: 0, some: [] },
+  ...{ kind: 'service-port', family: 'IPv4', time: 1, writtenSteps: 1, result: 'programmed' },
+  ...{ eventTime: 1, durationSeconds: 0.001 },
+  endpointChange: { count: 1, added: 0, removed: 0, changed: 0, examples: [] },
+  frontendChange: { count: 1, added: 0, removed: 0, changed: 0, examples: [] },
   servicePort,
 });
 
@@ -113,7 +121,7 @@ describe('a Service that does not exist', () => {
   it.each(['diff', 'history'] as const)('is in the JSON of %s', async (name) => {
     expect(await run(nothing, name, 'nosuch/x', '-o', 'json')).toBe(1);
     expect(JSON.parse(printed.stdout)).toMatchObject({
-      unknown: [{ name: 'nosuch/x', reason: 'there is no such Service' }],
+      unknownNames: [{ name: 'nosuch/x', reason: 'there is no such Service' }],
     });
   });
 

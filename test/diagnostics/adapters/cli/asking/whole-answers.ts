@@ -2,11 +2,11 @@
 export type AskingName = 'diff' | 'explain' | 'history' | 'services' | 'status' | 'top' | 'trace';
 
 const sync = {
-  lastSuccess: { at: 1, seconds: 1, full: true, written: 1 },
-  lastFailure: { at: 1, reason: 'EIO' },
+  lastSuccess: { time: 1, durationSeconds: 1, full: true, writtenSteps: 1 },
+  lastFailure: { time: 1, reason: 'EIO' },
   failures: 1,
-  unverified: { since: 1, reason: 'EIO' },
-  drift: { found: 1, repaired: 1, last: 1 },
+  unverified: { sinceTime: 1, reason: 'EIO' },
+  drift: { repairs: 1, writtenSteps: 1, lastTime: 1 },
 };
 const frontend = {
   kind: 'cluster-ip',
@@ -19,7 +19,7 @@ const frontend = {
 const endpoint = {
   address: '10.244.1.1',
   port: 80,
-  isLocal: true,
+  local: true,
   ready: true,
   serving: true,
   terminating: true,
@@ -28,10 +28,17 @@ const endpoint = {
   used: false,
   reason: 'hinted for others',
 };
-const place = { service: 'a/b', port: 'http', protocol: 'TCP', family: 'IPv4' };
-const counts = { open: 1, new: 1, newPerSecond: 1, unanswered: 1, bytes: 1, bytesPerSecond: 1 };
-const list = { now: 1, added: 1, removed: 1, turned: 1, some: ['+10.244.1.1:80'] };
-const change = { family: 'IPv4', at: 1, steps: 1, reason: 'EIO', took: 1 };
+const place = { service: 'a/b', portName: 'http', protocol: 'TCP', family: 'IPv4' };
+const counts = {
+  openConnections: 1,
+  newConnections: 1,
+  newConnectionsPerSecond: 1,
+  unansweredConnections: 1,
+  bytes: 1,
+  bytesPerSecond: 1,
+};
+const list = { count: 1, added: 1, removed: 1, changed: 1, examples: ['+10.244.1.1:80'] };
+const change = { family: 'IPv4', time: 1, writtenSteps: 1, reason: 'EIO', durationSeconds: 1 };
 
 /** For each command an answer with all that it may have, where it is asked for, and with what arguments. */
 export const wholeAnswers: readonly (readonly [AskingName, readonly string[], string, object])[] = [
@@ -45,21 +52,21 @@ export const wholeAnswers: readonly (readonly [AskingName, readonly string[], st
       warnings: ['connections cannot be counted'],
       node: 'node1',
       mode: 'nftables',
-      versions: { program: '0.1.0', kubernetes: 'v1.36.0', node: 'v20', kernel: '6.1' },
-      startedAt: 1,
-      now: 2,
+      versions: { program: '0.1.0', kubernetes: 'v1.36.0', nodejs: 'v20', kernel: '6.1' },
+      startTime: 1,
+      time: 2,
       inSync: false,
-      lag: 1,
-      waiting: ['IPv4: 1 Service'],
+      lagSeconds: 1,
+      pendingReasons: ['IPv4: 1 Service'],
       families: [
         {
           family: 'IPv4',
           inSync: false,
-          waiting: 1,
-          waitingSince: 1,
+          pendingServices: 1,
+          pendingSinceTime: 1,
           programmed: 1,
-          failed: [{ key: 'a/b/tcp/', reason: 'EIO', since: 1 }],
-          degraded: [{ key: 'a/c/tcp/', reason: 'lost', since: 1 }],
+          failed: [{ servicePort: 'a/b/tcp/', reason: 'EIO', sinceTime: 1 }],
+          degraded: [{ servicePort: 'a/c/tcp/', reason: 'lost', sinceTime: 1 }],
           sync,
         },
       ],
@@ -70,11 +77,11 @@ export const wholeAnswers: readonly (readonly [AskingName, readonly string[], st
           state: 'watching',
           connected: false,
           objects: 1,
-          silence: 1,
+          idleSeconds: 1,
           failure: 'GET http://x?y',
         },
       ],
-      lastErrors: [{ at: 1, text: 'EIO' }],
+      lastErrors: [{ time: 1, message: 'EIO' }],
     },
   ],
   [
@@ -88,12 +95,12 @@ export const wholeAnswers: readonly (readonly [AskingName, readonly string[], st
           name: 'b',
           type: 'ClusterIP',
           frontends: ['10.96.0.1:80/TCP'],
-          endpoints: { used: 1, known: 1 },
+          endpointCounts: { used: 1, known: 1 },
           state: 'failed',
           reason: 'EIO',
         },
       ],
-      unknown: [{ name: 'c', reason: 'absent' }],
+      unknownNames: [{ name: 'c', reason: 'absent' }],
     },
   ],
   [
@@ -108,12 +115,12 @@ export const wholeAnswers: readonly (readonly [AskingName, readonly string[], st
       families: [
         {
           family: 'IPv4',
-          waiting: true,
-          waitingSeconds: 1,
+          pending: true,
+          pendingSeconds: 1,
           ports: ['failed', 'programmed', 'pending'].map((state, index) => ({
-            port: 'http',
+            portName: 'http',
             protocol: 'TCP',
-            status: { state, since: 1, attempts: 1, reason: 'EIO', note: 'odd' },
+            status: { state, sinceTime: 1, attempts: 1, reason: 'EIO', note: 'odd' },
             // Alike in all states.
             frontends: [frontend].slice(index),
             endpoints: [endpoint].slice(index),
@@ -134,7 +141,7 @@ export const wholeAnswers: readonly (readonly [AskingName, readonly string[], st
     '/debug/explain',
     {
       subject: '10.96.0.1',
-      frontends: [{ ...place, frontend, status: { state: 'programmed', since: 1 } }],
+      frontends: [{ ...place, frontend, status: { state: 'programmed', sinceTime: 1 } }],
       endpoints: [{ ...place, endpoint }],
       otherwise: 'nobody has it',
     },
@@ -155,11 +162,11 @@ export const wholeAnswers: readonly (readonly [AskingName, readonly string[], st
           rule: 'r',
           effect: 'masquerade',
           servicePort: 'a/b',
-          isForeign: true,
-          isUncertain: true,
+          foreign: true,
+          uncertain: true,
         },
       ],
-      isUncertain: true,
+      uncertain: true,
       packet: {
         family: 'IPv4',
         inputInterface: 'eth0',
@@ -191,15 +198,15 @@ export const wholeAnswers: readonly (readonly [AskingName, readonly string[], st
       changes: [
         {
           ...change,
-          what: 'service-port',
+          kind: 'service-port',
           servicePort: 'a/b/tcp/',
           result: 'failed',
-          event: 1,
-          trigger: 1,
-          endpoints: list,
-          frontends: list,
+          eventTime: 1,
+          triggerTime: 1,
+          endpointChange: list,
+          frontendChange: list,
         },
-        { ...change, what: 'sync-failed' },
+        { ...change, kind: 'sync-failed' },
       ],
       total: 2,
     },
@@ -210,22 +217,29 @@ export const wholeAnswers: readonly (readonly [AskingName, readonly string[], st
     '/debug/traffic',
     {
       time: 1,
-      seconds: 1,
+      durationSeconds: 1,
       services: [
         {
           ...counts,
-          ...{ namespace: 'a', name: 'b', port: 'http', protocol: 'TCP', family: 'IPv4', silentEndpoints: 1 },
-          endpoints: [{ ...counts, address: '10.244.1.1', port: 80, state: 'ready', silent: true }],
+          ...{
+            namespace: 'a',
+            name: 'b',
+            portName: 'http',
+            protocol: 'TCP',
+            family: 'IPv4',
+            unresponsiveEndpoints: 1,
+          },
+          endpoints: [{ ...counts, address: '10.244.1.1', port: 80, state: 'ready', unresponsive: true }],
         },
       ],
       omitted: 1,
       complete: false,
-      readShare: 0.5,
-      sampledOneIn: 2,
-      timesLost: 1,
-      tracked: 1,
-      countsBytes: true,
-      tracksServices: false,
+      readRatio: 0.5,
+      samplingRate: 2,
+      eventLosses: 1,
+      trackedConnections: 1,
+      bytesCounted: true,
+      servicesTracked: false,
     },
   ],
 ];

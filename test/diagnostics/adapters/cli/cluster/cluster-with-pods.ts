@@ -17,12 +17,18 @@ export type Compared = NodeComparison | { readonly log: string } | 'hangs';
 
 /** The output on a node where nothing differs. */
 export const equal: NodeComparison = {
-  node: { kernel: '6.1.0', iptables: 'nft 1.8.9', rules: [], schedulers: [], unseen: [] },
+  nodeRules: { kernel: '6.1.0', iptables: 'nft 1.8.9', rules: [], schedulers: [], unread: [] },
   sides: ['kernel', 'plan'],
   families: [
     {
-      ...{ family: 'IPv4', modes: ['iptables', 'iptables'], equal: 9, different: 0, unknown: 0 },
-      ...{ known: [], differences: [], unlisted: 0, unknowns: [] },
+      ...{
+        family: 'IPv4',
+        modes: ['iptables', 'iptables'],
+        equalClasses: 9,
+        differentClasses: 0,
+        unknownClasses: 0,
+      },
+      ...{ knownDifferences: [], differences: [], omitted: 0, unknowns: [] },
     },
   ],
   localAddresses: [],

@@ -44,19 +44,19 @@ const otherPorts = { name: 'other-ports', link: 'docs/compare.md#other-ports', c
 const difference = {
   ...{ service: 'shop/web', packet, client: 'a pod (10.244.1.5)', classes: 1 },
   outcomes: ['refused', 'dropped'],
-  steps: [[], []],
+  paths: [[], []],
 };
 const [family] = equal.families;
 const different: NodeComparison = {
   ...equal,
-  node: { ...equal.node, rules: [{ place: 'ipvs', family: 'IPv4', count: 3 }], schedulers: ['lc'] },
+  nodeRules: { ...equal.nodeRules, rules: [{ place: 'ipvs', family: 'IPv4', count: 3 }], schedulers: ['lc'] },
   families: [
     {
       ...family!,
-      known: [{ ...otherPorts, sentence: 'packets to other ports …', isExpected: false }],
+      knownDifferences: [{ ...otherPorts, sentence: 'packets to other ports …', expected: false }],
       differences: [
         difference,
-        { ...difference, known: 'other-ports' },
+        { ...difference, knownDifference: 'other-ports' },
         { ...difference, client: 'the node' },
       ],
     },
@@ -118,13 +118,13 @@ it('groups differences by Service over nodes', async () => {
 });
 
 it('accepts known differences, and ends with 2 where rules are not understood', async () => {
-  const known = [{ ...otherPorts, sentence: '…', isExpected: true }];
-  cluster.compared = () => ({ ...equal, families: [{ ...family!, known }] });
+  const known = [{ ...otherPorts, sentence: '…', expected: true }];
+  cluster.compared = () => ({ ...equal, families: [{ ...family!, knownDifferences: known }] });
   expect(await run('nftables')).toBe(0);
   expect(printed.stdout).toContain('nothing but what is expected');
   cluster.compared = () => ({
     ...equal,
-    families: [{ ...family!, unknowns: [{ what: '-m u32', classes: 0 }] }],
+    families: [{ ...family!, unknowns: [{ rule: '-m u32', classes: 0 }] }],
   });
   expect(await run('nftables')).toBe(2);
   expect(printed.stdout).toContain('not understood: -m u32 (n1, n2)');
@@ -173,7 +173,7 @@ it('removes pods of a run that was killed', async () => {
 
 it.each([
   [{ log: 'E1126 it cannot reach the API server\n' }, 'no answer: n1 (E1126 it cannot reach the API server)'],
-  [{ log: '{\n  "node": 1\n}\n' }, 'no answer: n1 (its answer is none of a proxy: node is 1'],
+  [{ log: '{\n  "nodeRules": 1\n}\n' }, 'no answer: n1 (its answer is none of a proxy: nodeRules is 1'],
 ])('reports a node that could not be compared: %j', async (compared, message) => {
   cluster.compared = (node) => (node === 'n1' ? compared : equal);
   expect(await run('iptables')).toBe(1);

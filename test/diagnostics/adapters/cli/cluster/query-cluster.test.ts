@@ -59,7 +59,7 @@ function answering(answers: Readonly<Record<string, Executed | Promise<Executed>
 describe('status', () => {
   const troubled = {
     'node-7': prints(statusOf({ state: 'degraded', failing: 2, drift: 3 }), 1),
-    'node-12': prints(statusOf({ state: 'good', lag: 4.21 })),
+    'node-12': prints(statusOf({ state: 'ok', lag: 4.21 })),
     'node-30': prints(statusOf({ state: 'not-serving' }), 2),
   };
 
@@ -75,9 +75,9 @@ describe('status', () => {
       'NODE     STATE        VERSION  MODE      IN SYNC  LAG    FAILING  DRIFT',
       'node-30  not serving  0.1.0    nftables  yes      -      0        0',
       'node-7   degraded     0.1.0    nftables  yes      -      2        3',
-      'node-12  good         0.1.0    nftables  no       4.2 s  0        0',
-      'node-1   good         0.1.0    nftables  yes      -      0        0',
-      'node-2   good         0.1.0    nftables  yes      -      0        0',
+      'node-12  ok           0.1.0    nftables  no       4.2 s  0        0',
+      'node-1   ok           0.1.0    nftables  yes      -      0        0',
+      'node-2   ok           0.1.0    nftables  yes      -      0        0',
     ]);
     expect(lines).toHaveLength(32);
   });
@@ -162,7 +162,7 @@ describe('status', () => {
   });
 
   it.each([
-    [0, 'good'],
+    [0, 'ok'],
     [1, 'degraded'],
     [2, 'not-serving'],
   ] as const)('ends with %d when the worst node is %s', async (code, state) => {
@@ -242,7 +242,7 @@ describe('status', () => {
     putNodes(api, [{ name: 'node-1' }, { name: 'node-2', pod: ours }]);
     answering({}, prints(statusOf({})));
     expect(await cluster('status')).toBe(0);
-    expect(printed.stdout).toMatch(/^node-1 +good[^]*^node-2 +good/m);
+    expect(printed.stdout).toMatch(/^node-1 +ok[^]*^node-2 +ok/m);
   });
 
   it('finds other pods when told to', async () => {
@@ -252,7 +252,7 @@ describe('status', () => {
     ]);
     answering({ ours: prints(statusOf({})) }, 'broken');
     expect(await cluster('status', '--proxy-namespace', 'net', '-l', 'app=ours')).toBe(2);
-    expect(printed.stdout).toMatch(/^node-2 +good/m);
+    expect(printed.stdout).toMatch(/^node-2 +ok/m);
     expect(printed.stdout).toMatch(/^no answer: node-1 \(no pod of a proxy is on this node\)/m);
   });
 
@@ -378,7 +378,7 @@ describe('a node that answers badly', () => {
 /** What a proxy without trouble answers, by the question. */
 const goodAnswers: Readonly<Record<string, unknown>> = {
   status: statusOf({}),
-  services: { services: [], unknown: [] },
+  services: { services: [], unknownNames: [] },
   explain: explanationOf([portOf({})]),
   trace: traceOf('forward', '10.244.1.5'),
   diff: { mode: 'nftables', families: [{ family: 'IPv4', lines: [], omitted: 0 }] },
@@ -411,7 +411,7 @@ describe('services', () => {
     name,
     type: 'ClusterIP',
     frontends: ['10.96.0.1:80/TCP'],
-    endpoints: { used: 1, known: 2 },
+    endpointCounts: { used: 1, known: 2 },
     state,
     reason,
   });
@@ -419,13 +419,13 @@ describe('services', () => {
     putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }, { name: 'node-3' }]);
     answering(
       {
-        'node-2': prints({ services: [row('web'), row('cart', 'failed', 'EINVAL')], unknown: [] }, 1),
+        'node-2': prints({ services: [row('web'), row('cart', 'failed', 'EINVAL')], unknownNames: [] }, 1),
         'node-3': prints(
-          { services: [row('web', 'pending')], unknown: [{ name: 'cart', reason: 'absent' }] },
+          { services: [row('web', 'pending')], unknownNames: [{ name: 'cart', reason: 'absent' }] },
           1,
         ),
       },
-      prints({ services: [row('cart'), row('web')], unknown: [] }),
+      prints({ services: [row('cart'), row('web')], unknownNames: [] }),
     );
   };
 
@@ -448,7 +448,7 @@ describe('services', () => {
     let words: readonly string[] = [];
     api.containers.run = ({ command }) => {
       words = command;
-      return prints({ services: [], unknown: [] });
+      return prints({ services: [], unknownNames: [] });
     };
     expect(await cluster('services', 'web', '--namespace=shop', '--failing', '--without-endpoints')).toBe(0);
     expect(words.slice(1, -1)).toEqual([
@@ -461,15 +461,15 @@ it.each(['services', 'diff', 'history'])(
   '%s says that no node knows a Service, and ends with 1',
   async (kind) => {
     putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
-    const unknown = [{ name: 'nosuch/x', reason: 'there is no such Service' }];
-    answering({}, prints({ ...(goodAnswers[kind] as object), unknown }, 1));
+    const unknownNames = [{ name: 'nosuch/x', reason: 'there is no such Service' }];
+    answering({}, prints({ ...(goodAnswers[kind] as object), unknownNames }, 1));
     expect(await cluster(kind, 'nosuch/x')).toBe(1);
     expect(printed.stderr).toBe('nosuch/x: there is no such Service\n');
     // What one node knows, exists.
     printed.stderr = '';
     answering(
-      { 'node-2': prints({ ...(goodAnswers[kind] as object), unknown: [] }) },
-      prints({ ...(goodAnswers[kind] as object), unknown }, 1),
+      { 'node-2': prints({ ...(goodAnswers[kind] as object), unknownNames: [] }) },
+      prints({ ...(goodAnswers[kind] as object), unknownNames }, 1),
     );
     expect(await cluster(kind, 'nosuch/x')).toBe(0);
     expect(printed.stderr).toBe('');
@@ -570,7 +570,7 @@ it('shows what the kernels have otherwise', async () => {
 
 it('merges the histories of all nodes by time', async () => {
   putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
-  const repaired = (at: number): object => ({ what: 'repaired', family: 'IPv4', at, steps: 1 });
+  const repaired = (time: number): object => ({ kind: 'repaired', family: 'IPv4', time, writtenSteps: 1 });
   const many = Array.from({ length: 1_000 }, (_, index) => repaired(1_000 + 2 * index));
   answering(
     { 'node-2': prints({ changes: [repaired(2_999)], total: 1 }) },
@@ -581,8 +581,8 @@ it('merges the histories of all nodes by time', async () => {
   expect(total).toBe(1_501);
   expect(changes).toHaveLength(1_000);
   // A former version writes milliseconds.
-  expect(changes.slice(-1)).toEqual([{ ...repaired(2_999), at: timeText(2_999), node: 'node-2' }]);
-  expect(changes[0]).toEqual({ ...repaired(1_002), at: timeText(1_002), node: 'node-1' });
+  expect(changes.slice(-1)).toEqual([{ ...repaired(2_999), time: timeText(2_999), node: 'node-2' }]);
+  expect(changes[0]).toEqual({ ...repaired(1_002), time: timeText(1_002), node: 'node-1' });
   printed.stdout = '';
   expect(await cluster('history')).toBe(0);
   expect(printed.stdout).toMatch(/^NODE +TIME/);
@@ -598,14 +598,14 @@ describe('explain', () => {
     const usual = explanationOf([portOf({})]);
     const failed = {
       state: 'failed' as const,
-      since: '1970-01-01T00:00:00.000Z',
+      sinceTime: '1970-01-01T00:00:00.000Z',
       attempts: 2,
       reason: 'the kernel says no',
     };
     answering(
       {
         'node-9': prints(explanationOf([portOf({ status: failed })])),
-        'node-17': prints(explanationOf([portOf({})], { waiting: true, waitingSeconds: 4.2 })),
+        'node-17': prints(explanationOf([portOf({})], { pending: true, pendingSeconds: 4.2 })),
         'node-20': 'broken',
       },
       prints(usual),
@@ -624,13 +624,19 @@ describe('explain', () => {
     const asked: string[] = [];
     putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
     const row = (namespace: string): object => ({
-      ...{ namespace, name: 'web', frontends: [], endpoints: { used: 1, known: 1 }, state: 'programmed' },
+      ...{
+        namespace,
+        name: 'web',
+        frontends: [],
+        endpointCounts: { used: 1, known: 1 },
+        state: 'programmed',
+      },
     });
     api.containers.run = ({ command }) => {
       const words = command.slice(1, -1).join(' ');
       asked.push(words);
       if (words.startsWith('services'))
-        return prints({ services: [row('a'), row('b')], unknown: words.includes('x') ? [UNKNOWN] : [] });
+        return prints({ services: [row('a'), row('b')], unknownNames: words.includes('x') ? [UNKNOWN] : [] });
       const problems = words.includes(':nope') ? ['it has no port named nope (it has: http)'] : [];
       return prints({ ...explanationOf([portOf({})]), problems });
     };
@@ -695,9 +701,13 @@ it('names the nodes whose connections of Services are not tracked', async () => 
 it('adds up the connections of all nodes, over both families', async () => {
   putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
   const cart = trafficOf('cart', 5, 1.5, 1);
-  const web = { ...trafficOf('web', 5, 1.5, 1), port: '' };
+  const web = { ...trafficOf('web', 5, 1.5, 1), portName: '' };
   answering(
-    { 'node-2': prints(trafficReport([{ ...cart, open: 7 }, { ...cart, open: 1 }, web])) },
+    {
+      'node-2': prints(
+        trafficReport([{ ...cart, openConnections: 7 }, { ...cart, openConnections: 1 }, web]),
+      ),
+    },
     prints(trafficReport([cart])),
   );
   expect(await cluster('top')).toBe(0);
@@ -712,15 +722,24 @@ it('adds up the connections of all nodes, over both families', async () => {
 });
 
 function servicesAnswer(): object {
-  const row = { namespace: 'shop', name: 'web', frontends: [], endpoints: { used: 1, known: 1 } };
-  return { services: [{ ...row, state: 'programmed' }], unknown: [] };
+  const row = { namespace: 'shop', name: 'web', frontends: [], endpointCounts: { used: 1, known: 1 } };
+  return { services: [{ ...row, state: 'programmed' }], unknownNames: [] };
 }
 
 function historyAnswer(): object {
-  const list = { now: 1, added: 0, removed: 0, turned: 0, some: [] };
+  const list = { count: 1, added: 0, removed: 0, changed: 0, examples: [] };
   const change = {
-    ...{ what: 'service-port', family: 'IPv4', at: 5, steps: 1, servicePort: 'shop/web/tcp/' },
-    ...{ result: 'programmed', event: 4, took: 1, endpoints: list, frontends: list },
+    ...{ kind: 'service-port', family: 'IPv4', time: 5, writtenSteps: 1, servicePort: 'shop/web/tcp/' },
+    ...{
+      result: 'programmed',
+      eventTime: 4,
+      durationSeconds: 0.001,
+      endpointChange: list,
+      frontendChange: list,
+    },
   };
-  return { changes: [change, { what: 'repaired', family: 'IPv4', at: 6, steps: 1 }, change], total: 3 };
+  return {
+    changes: [change, { kind: 'repaired', family: 'IPv4', time: 6, writtenSteps: 1 }, change],
+    total: 3,
+  };
 }

@@ -26,11 +26,11 @@ describe('colors', () => {
     ['never', {}, true, false],
   ] as const)('%s with %j, terminal: %j: %j', (choice, environment, isTerminal, isColored) => {
     chooseColors(choice, environment, isTerminal);
-    expect(written(inToneOf('good'))).toBe(isColored ? `${GREEN}good${PLAIN}` : 'good');
+    expect(written(inToneOf('ok'))).toBe(isColored ? `${GREEN}ok${PLAIN}` : 'ok');
   });
 
   it.each([
-    ['good', GREEN],
+    ['ok', GREEN],
     ['programmed', GREEN],
     ['forward', GREEN],
     ['degraded', YELLOW],
@@ -56,16 +56,16 @@ describe('colors', () => {
 
   it('cannot be given by texts of others, nor anything else that controls a terminal', () => {
     chooseColors('always');
-    const forged = `${inToneOf('good')}\x1b[32m\u009b`;
+    const forged = `${inToneOf('ok')}\x1b[32m\u009b`;
     const told = formatted('text', { forged }, (value) => [inToneOf('failed', value.forged)]);
-    expect(written(told)).toBe(`${RED}\\ue000good\\ue003\\x1b[32m\\u009b${PLAIN}\n`);
+    expect(written(told)).toBe(`${RED}\\ue000ok\\ue003\\x1b[32m\\u009b${PLAIN}\n`);
     expect(written(inToneOf('failed', '\x1b[2J'))).toBe(`${RED}\\x1b[2J${PLAIN}`);
   });
 });
 
 describe('what has no color', () => {
   it('has no marks', () => {
-    expect(written(`${inToneOf('failed')}, ${inToneOf('good')}\n`)).toBe('failed, good\n');
+    expect(written(`${inToneOf('failed')}, ${inToneOf('ok')}\n`)).toBe('failed, ok\n');
   });
 
   it('is aligned and cut by what is seen', () => {

@@ -6,7 +6,7 @@ const explanationText = (...args: Parameters<typeof explanationLines>): string =
   shownLines(explanationLines(...args));
 
 const AT = '2026-05-04T10:00:00.000Z';
-const quiet = { failures: 0, drift: { found: 0, repaired: 0 } };
+const quiet = { failures: 0, drift: { repairs: 0, writtenSteps: 0 } };
 
 const full: Explanation = {
   service: 'shop/cart',
@@ -15,12 +15,12 @@ const full: Explanation = {
   families: [
     {
       family: 'IPv4',
-      waiting: true,
+      pending: true,
       ports: [
         {
-          port: 'http',
+          portName: 'http',
           protocol: 'TCP',
-          status: { state: 'degraded', since: AT, reason: '10.96.0.1:80/TCP belongs to a/b' },
+          status: { state: 'degraded', sinceTime: AT, reason: '10.96.0.1:80/TCP belongs to a/b' },
           frontends: [
             {
               kind: 'cluster-ip',
@@ -43,7 +43,7 @@ const full: Explanation = {
               address: '10.1.1.1',
               port: 8080,
               used: true,
-              isLocal: true,
+              local: true,
               ready: true,
               serving: true,
               terminating: false,
@@ -54,7 +54,7 @@ const full: Explanation = {
               address: '10.1.1.2',
               port: 8080,
               used: false,
-              isLocal: false,
+              local: false,
               ready: false,
               serving: true,
               terminating: true,
@@ -70,9 +70,9 @@ const full: Explanation = {
           sourceRanges: ['198.51.100.0/24'],
         },
         {
-          port: '',
+          portName: '',
           protocol: 'UDP',
-          status: { state: 'failed', since: AT, reason: 'EINVAL', attempts: 3 },
+          status: { state: 'failed', sinceTime: AT, reason: 'EINVAL', attempts: 3 },
           frontends: [],
           endpoints: [],
           findings: [{ kind: 'failed', isFault: true, text: 'EINVAL' }],
@@ -83,13 +83,13 @@ const full: Explanation = {
       healthCheck: { port: 32111, localEndpoints: 1, listening: false, problem: 'EADDRINUSE' },
       sync: {
         failures: 2,
-        lastFailure: { at: AT, reason: 'netlink: EPERM' },
-        drift: { found: 1, repaired: 2, last: AT },
+        lastFailure: { time: AT, reason: 'netlink: EPERM' },
+        drift: { repairs: 1, writtenSteps: 2, lastTime: AT },
       },
     },
     {
       family: 'IPv6',
-      waiting: false,
+      pending: false,
       ports: [],
       absence: { kind: 'no-cluster-ip', text: 'no cluster IP of this family' },
       sync: quiet,

@@ -3,18 +3,18 @@ import { proxyStatusLines } from '../../../../../src/diagnostics/adapters/cli/co
 import { parseAnswer } from '../../../../../src/diagnostics/application/parse-answer.js';
 import { statusAnswer } from '../../../../../src/diagnostics/application/status/proxy-status.js';
 
-const versions = { program: '0.1.0', node: 'v20', kernel: '6.1' };
+const versions = { program: '0.1.0', nodejs: 'v20', kernel: '6.1' };
 const answer = {
-  state: 'good',
+  state: 'ok',
   reasons: [],
   node: 'node1',
   mode: 'nftables',
   versions,
-  startedAt: 0,
-  now: 1_000,
+  startTime: 0,
+  time: 1_000,
   inSync: true,
-  lag: 0,
-  waiting: [],
+  lagSeconds: 0,
+  pendingReasons: [],
   families: [],
   ignored: [],
   watches: [],
@@ -30,7 +30,7 @@ it('shows warnings and the release of Kubernetes', () => {
     versions: { ...versions, kubernetes: 'v1.37' },
   });
   expect(lines.slice(0, 3)).toEqual([
-    'node1: good',
+    'node1: ok',
     '  warning: connections cannot be counted',
     '  mode nftables, version 0.1.0 for Kubernetes v1.37, Node v20, Linux 6.1',
   ]);

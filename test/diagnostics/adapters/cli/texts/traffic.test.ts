@@ -5,12 +5,17 @@ import { timeText } from '../../../../../src/domain/model/text.js';
 
 const trafficText = (...args: Parameters<typeof trafficLines>): string => shownLines(trafficLines(...args));
 
-const numbers = { open: 0, new: 0, newPerSecond: 0, unanswered: 0 };
+const numbers = {
+  openConnections: 0,
+  newConnections: 0,
+  newConnectionsPerSecond: 0,
+  unansweredConnections: 0,
+};
 const busy = {
-  open: 12,
-  new: 6,
-  newPerSecond: 3,
-  unanswered: 0,
+  openConnections: 12,
+  newConnections: 6,
+  newConnectionsPerSecond: 3,
+  unansweredConnections: 0,
   bytes: 3_145_728,
   bytesPerSecond: 1_572_864,
 };
@@ -18,45 +23,45 @@ const endpoint = (address: string, parts: Partial<EndpointReport> = {}): Endpoin
   address,
   port: 8080,
   state: 'ready',
-  silent: false,
+  unresponsive: false,
   ...numbers,
   ...parts,
 });
 
 const report: TrafficReport = {
   time: timeText(Date.UTC(2026, 4, 4, 10, 0, 0, 250)),
-  seconds: 2,
+  durationSeconds: 2,
   complete: true,
-  readShare: 1,
-  sampledOneIn: 1,
-  timesLost: 0,
-  tracked: 345,
-  countsBytes: true,
-  tracksServices: true,
+  readRatio: 1,
+  samplingRate: 1,
+  eventLosses: 0,
+  trackedConnections: 345,
+  bytesCounted: true,
+  servicesTracked: true,
   omitted: 0,
   services: [
     {
       namespace: 'shop',
       name: 'cart',
-      port: 'http',
+      portName: 'http',
       protocol: 'TCP',
       family: 'IPv4',
       ...busy,
-      silentEndpoints: 1,
+      unresponsiveEndpoints: 1,
       endpoints: [
         endpoint('10.244.2.11', busy),
-        endpoint('10.244.2.12', { unanswered: 3, silent: true }),
+        endpoint('10.244.2.12', { unansweredConnections: 3, unresponsive: true }),
         endpoint('10.244.2.13'),
       ],
     },
     {
       namespace: 'shop',
       name: 'dns',
-      port: '',
+      portName: '',
       protocol: 'UDP',
       family: 'IPv6',
       ...numbers,
-      silentEndpoints: 0,
+      unresponsiveEndpoints: 0,
       endpoints: [],
     },
   ],
@@ -81,7 +86,7 @@ it('is wide with families and all endpoints', () => {
 });
 
 it('has no bytes where the kernel does not count them', () => {
-  expect(trafficText({ ...report, countsBytes: false }, false)).not.toContain('BYTES');
+  expect(trafficText({ ...report, bytesCounted: false }, false)).not.toContain('BYTES');
 });
 
 it('says how it was counted', () => {
@@ -90,11 +95,11 @@ it('says how it was counted', () => {
       ...report,
       services: [],
       complete: false,
-      readShare: 0.349,
-      sampledOneIn: 16,
-      timesLost: 2,
-      tracksServices: false,
-      hidesDeadOnBridges: true,
+      readRatio: 0.349,
+      samplingRate: 16,
+      eventLosses: 2,
+      servicesTracked: false,
+      bridgedHidden: true,
       omitted: 4,
     },
     false,

@@ -25,21 +25,39 @@ let asked: string[];
 
 const row = (name: string, state: ServiceRow['state'] = 'programmed'): ServiceRow => ({
   ...{ namespace: 'shop', name, type: 'ClusterIP', frontends: ['10.96.0.1:80/TCP'] },
-  ...{ endpoints: { used: 1, known: 1 }, state },
+  ...{ endpointCounts: { used: 1, known: 1 }, state },
 });
 const change = (service: string, second: number): ChangeEntry => ({
-  ...{ what: 'service-port', servicePort: `${service}/tcp/http`, family: 'IPv4', result: 'programmed' },
-  ...{ at: `2026-05-04T12:00:0${second}.000Z`, event: `2026-05-04T12:00:0${second}.000Z`, took: 1, steps: 1 },
-  endpoints: { now: 1, added: 0, removed: 0, turned: 0, some: [] },
-  frontends: { now: 1, added: 0, removed: 0, turned: 0, some: [] },
+  ...{ kind: 'service-port', servicePort: `${service}/tcp/http`, family: 'IPv4', result: 'programmed' },
+  ...{
+    time: `2026-05-04T12:00:0${second}.000Z`,
+    eventTime: `2026-05-04T12:00:0${second}.000Z`,
+    durationSeconds: 1,
+    writtenSteps: 1,
+  },
+  endpointChange: { count: 1, added: 0, removed: 0, changed: 0, examples: [] },
+  frontendChange: { count: 1, added: 0, removed: 0, changed: 0, examples: [] },
 });
-const repaired: ChangeEntry = { what: 'repaired', family: 'IPv4', at: '2026-05-04T12:00:09.000Z', steps: 2 };
+const repaired: ChangeEntry = {
+  kind: 'repaired',
+  family: 'IPv4',
+  time: '2026-05-04T12:00:09.000Z',
+  writtenSteps: 2,
+};
 const STATUS = {
-  ...{ state: 'good', reasons: [], node: 'node1', mode: 'nftables', inSync: true, lag: 0, waiting: [] },
-  versions: { program: '0.1.0', node: 'v20', kernel: '6.1' },
-  ...{ startedAt: '2026-05-04T12:00:00.000Z', now: '2026-05-04T12:00:01.000Z' },
+  ...{
+    state: 'ok',
+    reasons: [],
+    node: 'node1',
+    mode: 'nftables',
+    inSync: true,
+    lagSeconds: 0,
+    pendingReasons: [],
+  },
+  versions: { program: '0.1.0', nodejs: 'v20', kernel: '6.1' },
+  ...{ startTime: '2026-05-04T12:00:00.000Z', time: '2026-05-04T12:00:01.000Z' },
   ...{ families: [], ignored: [], lastErrors: [] },
-  watches: [{ kind: 'Service', state: 'watching', connected: true, objects: 1, silence: 1 }],
+  watches: [{ kind: 'Service', state: 'watching', connected: true, objects: 1, idleSeconds: 1 }],
 } as const satisfies ProxyStatus;
 
 const none = { lines: [], omitted: 0 };
@@ -72,7 +90,7 @@ beforeEach(async () => {
     '/debug/sync': answers(() => sync),
     '/debug/services': answers(({ parameters }) => ({
       services: rows,
-      unknown: parameters.has('name', 'nobody') ? [{ name: 'nobody', reason: 'there is none' }] : [],
+      unknownNames: parameters.has('name', 'nobody') ? [{ name: 'nobody', reason: 'there is none' }] : [],
     })),
     '/debug/history': answers(() => ({ changes, total: changes.length })),
     '/debug/status': answers(() => told),
@@ -148,7 +166,7 @@ it('shows the status again when it is another one, not only because time has pas
   const watching = run('status', '-o', 'json');
   await until('the first answer', async () => askedFor('/debug/status') >= 1);
   const [later] = STATUS.watches;
-  told = { ...STATUS, now: '2026-05-04T12:00:05.000Z', watches: [{ ...later, silence: 5 }] };
+  told = { ...STATUS, time: '2026-05-04T12:00:05.000Z', watches: [{ ...later, idleSeconds: 5 }] };
   await until('nothing new', async () => askedFor('/debug/status') >= 2);
   told = { ...told, state: 'degraded', reasons: ['1 object is ignored'] };
   await until('something new', async () => printed.stdout.includes('degraded'));

@@ -11,8 +11,8 @@ import { serviceChange } from './samples.js';
 const at = (address: string, port = 80) => ({ address, port });
 const came = (time: number, ...some: readonly string[]) =>
   serviceChange({
-    at: timeText(time),
-    endpoints: { now: 9, added: some.length, removed: 0, turned: 0, some },
+    time: timeText(time),
+    endpointChange: { count: 9, added: some.length, removed: 0, changed: 0, examples: some },
   });
 
 it.each([
@@ -61,19 +61,19 @@ describe('the endpoints of a service port', () => {
       address,
       port: 80,
       state: 'ready',
-      silent: false,
-      open: 0,
-      new: 0,
-      newPerSecond: 0,
-      unanswered: 0,
+      unresponsive: false,
+      openConnections: 0,
+      newConnections: 0,
+      newConnectionsPerSecond: 0,
+      unansweredConnections: 0,
       ...more,
     });
     const endpoints = [
-      report('10.0.0.6', { silent: true }),
+      report('10.0.0.6', { unresponsive: true }),
       report('10.0.0.5'),
-      report('10.0.0.4', { open: 1 }),
-      report('10.0.0.3', { newPerSecond: 0.5 }),
-      report('10.0.0.2', { unanswered: 1 }),
+      report('10.0.0.4', { openConnections: 1 }),
+      report('10.0.0.3', { newConnectionsPerSecond: 0.5 }),
+      report('10.0.0.2', { unansweredConnections: 1 }),
       report('10.0.0.1'),
     ];
     expect(endpoints.filter(isIdle).map(({ address }) => address)).toEqual(['10.0.0.5', '10.0.0.1']);

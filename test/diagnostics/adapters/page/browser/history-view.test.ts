@@ -4,14 +4,14 @@ import type { ChangeEntry } from '../../../../../src/application/status/change-e
 import { serviceChange } from './samples.js';
 
 const changes: readonly ChangeEntry[] = [
-  { what: 'everything-programmed', family: 'IPv4', at: timeText(1), steps: 9, took: 5 },
+  { kind: 'everything-programmed', family: 'IPv4', time: timeText(1), writtenSteps: 9, durationSeconds: 5 },
   serviceChange({
-    at: timeText(2),
-    endpoints: { now: 3, added: 1, removed: 0, turned: 0, some: ['+10.244.1.7:8080'] },
+    time: timeText(2),
+    endpointChange: { count: 3, added: 1, removed: 0, changed: 0, examples: ['+10.244.1.7:8080'] },
   }),
-  serviceChange({ at: timeText(3), servicePort: 'shop/web/tcp/', result: 'failed', reason: 'EINVAL' }),
-  serviceChange({ at: timeText(4), family: 'IPv6', result: 'degraded', reason: 'lost to shop/old' }),
-  { what: 'repaired', family: 'IPv4', at: timeText(5), steps: 1 },
+  serviceChange({ time: timeText(3), servicePort: 'shop/web/tcp/', result: 'failed', reason: 'EINVAL' }),
+  serviceChange({ time: timeText(4), family: 'IPv6', result: 'degraded', reason: 'lost to shop/old' }),
+  { kind: 'repaired', family: 'IPv4', time: timeText(5), writtenSteps: 1 },
 ];
 
 describe('changes', () => {
@@ -25,11 +25,11 @@ describe('changes', () => {
     ['http programmed', [2]],
     ['nothing', []],
   ])('in which %j occurs are found, the newest first', (text, times) => {
-    expect(searchChanges(changes, text, false).map(({ at }) => Date.parse(at))).toEqual(times);
+    expect(searchChanges(changes, text, false).map(({ time }) => Date.parse(time))).toEqual(times);
   });
 
   it('are shown alone where something went wrong', () => {
-    expect(searchChanges(changes, '', true).map(({ at }) => Date.parse(at))).toEqual([5, 4, 3]);
-    expect(searchChanges(changes, 'cart', true).map(({ at }) => Date.parse(at))).toEqual([4]);
+    expect(searchChanges(changes, '', true).map(({ time }) => Date.parse(time))).toEqual([5, 4, 3]);
+    expect(searchChanges(changes, 'cart', true).map(({ time }) => Date.parse(time))).toEqual([4]);
   });
 });

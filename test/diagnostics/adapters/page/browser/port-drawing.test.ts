@@ -13,7 +13,7 @@ const NONE = new Map<string, string>();
 const endpoint = (number: number, more: Partial<EndpointExplanation> = {}): EndpointExplanation => ({
   address: `10.244.0.${number}`,
   port: 8080,
-  isLocal: false,
+  local: false,
   ready: true,
   serving: true,
   terminating: false,
@@ -35,7 +35,7 @@ const port = (
   frontends: readonly FrontendExplanation[],
   endpoints: readonly EndpointExplanation[],
 ): PortExplanation => ({
-  port: 'http',
+  portName: 'http',
   protocol: 'TCP',
   status: { state: 'pending' },
   frontends,
@@ -54,7 +54,7 @@ describe('the drawing of a service port', () => {
         frontend(3, { policy: 'Local' }),
         frontend(4, { policy: 'Local', outcome: 'drop' }),
       ],
-      [endpoint(1), endpoint(2, { isLocal: true }), endpoint(3, { used: false })],
+      [endpoint(1), endpoint(2, { local: true }), endpoint(3, { used: false })],
     );
     expect(
       rulesOf(one).map(({ policy, outcome, frontends, endpoints }) => [

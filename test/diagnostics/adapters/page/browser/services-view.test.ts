@@ -10,10 +10,10 @@ const rows = [
   serviceRow('cart-api', {
     type: 'NodePort',
     frontends: ['10.96.0.81:443/TCP', '30443/TCP'],
-    ports: ['https', 'admin'],
+    portNames: ['https', 'admin'],
   }),
   serviceRow('dns', { namespace: 'kube-system', state: 'failed' }),
-  serviceRow('empty', { endpoints: { used: 0, known: 3 } }),
+  serviceRow('empty', { endpointCounts: { used: 0, known: 3 } }),
 ];
 const ALL = { search: '', show: '', namespace: '' } as const;
 const found = (
@@ -52,8 +52,8 @@ describe('the search', () => {
 
   it('shows those of which others hold frontends, and those of which endpoints step aside', () => {
     const two = [
-      serviceRow('twin', { state: 'degraded', held: 1 }),
-      serviceRow('silent', { endpoints: { used: 1, known: 2, aside: 1 } }),
+      serviceRow('twin', { state: 'degraded', conflicts: 1 }),
+      serviceRow('silent', { endpointCounts: { used: 1, known: 2, ejected: 1 } }),
     ];
     const shown = (show: 'held' | 'aside', text = '') =>
       searchServices([...rows, ...two], { ...ALL, search: text, show }).map(({ name }) => name);
@@ -89,9 +89,9 @@ describe('the search', () => {
 });
 
 const unsorted = [
-  serviceRow('a', { frontends: ['10.96.0.100:80/TCP'], endpoints: { used: 10, known: 10 } }),
+  serviceRow('a', { frontends: ['10.96.0.100:80/TCP'], endpointCounts: { used: 10, known: 10 } }),
   serviceRow('b', { frontends: ['10.96.0.9:80/TCP'], type: 'NodePort', namespace: 'a' }),
-  serviceRow('c', { frontends: ['10.96.0.9:443/TCP'], endpoints: { used: 0, known: 3 } }),
+  serviceRow('c', { frontends: ['10.96.0.9:443/TCP'], endpointCounts: { used: 0, known: 3 } }),
   serviceRow('d', { frontends: [], state: 'failed' }),
 ];
 const sorted = (sort: string): string =>

@@ -56,14 +56,14 @@ it('reads the key of a service port', () => {
     namespace: 'shop',
     name: 'cart',
     protocol: 'TCP',
-    port: 'http',
+    portName: 'http',
   });
   expect(portWords(parseServicePort('shop/cart/udp/')!)).toBe('(unnamed) UDP');
   expect(parseServicePort('shop/cart:http')).toEqual({
     namespace: 'shop',
     name: 'cart',
     protocol: '',
-    port: 'http',
+    portName: 'http',
   });
   expect(parseServicePort('10.96.0.80:80')).toBeUndefined();
 });
@@ -71,11 +71,11 @@ it('reads the key of a service port', () => {
 describe('a change', () => {
   it.each<readonly [Partial<ServicePortChange>, string]>([
     [
-      { endpoints: { now: 3, added: 1, removed: 0, turned: 0, some: ['+10.244.1.7:8080'] } },
+      { endpointChange: { count: 3, added: 1, removed: 0, changed: 0, examples: ['+10.244.1.7:8080'] } },
       'endpoints 2 → 3: +10.244.1.7:8080',
     ],
     [
-      { endpoints: { now: 3, added: 2, removed: 1, turned: 0, some: ['+10.244.1.7:8080'] } },
+      { endpointChange: { count: 3, added: 2, removed: 1, changed: 0, examples: ['+10.244.1.7:8080'] } },
       'endpoints 2 → 3: +10.244.1.7:8080 and 2 more',
     ],
     [{}, '2 endpoints as before'],
@@ -87,21 +87,23 @@ describe('a change', () => {
 
   it('of all rules has a mark of its own', () => {
     const all: ChangeEntry = {
-      what: 'sync-failed',
+      kind: 'sync-failed',
       family: 'IPv6',
-      at: timeText(0),
-      steps: 0,
+      time: timeText(0),
+      writtenSteps: 0,
       reason: 'EBUSY',
     };
     expect([markOfChange(all), changeText(all)]).toEqual(['bad', 'EBUSY']);
-    const repaired: ChangeEntry = { what: 'repaired', family: 'IPv4', at: timeText(0), steps: 1 };
+    const repaired: ChangeEntry = { kind: 'repaired', family: 'IPv4', time: timeText(0), writtenSteps: 1 };
     expect([markOfChange(repaired), changeText(repaired)]).toEqual(['waiting', '1 step']);
   });
 });
 
 describe('the times of changes', () => {
   it('are summed up', () => {
-    const changes = Array.from({ length: 200 }, (_, number) => change({ took: 200 - number }));
+    const changes = Array.from({ length: 200 }, (_, number) =>
+      change({ durationSeconds: (200 - number) / 1_000 }),
+    );
     expect(summary(changes)).toEqual({ count: 200, median: 100, percentile99: 198, slowest: changes[0] });
   });
 
@@ -109,11 +111,11 @@ describe('the times of changes', () => {
     const programmed = change();
     const failed = change({ result: 'failed' });
     const everything: ChangeEntry = {
-      what: 'everything-programmed',
+      kind: 'everything-programmed',
       family: 'IPv4',
-      at: timeText(0),
-      steps: 9,
-      took: 5,
+      time: timeText(0),
+      writtenSteps: 9,
+      durationSeconds: 5,
     };
     expect(programmedChanges([everything, failed, programmed])).toEqual([programmed]);
     expect(summary([])).toBeUndefined();

@@ -15,7 +15,7 @@ const kernelWalkText = (...args: Parameters<typeof kernelWalkLines>): string =>
   shownLines(kernelWalkLines(...args));
 
 const NEVER = new Promise(() => {});
-const stoppedBy = { hook: 'forward', where: 'inet guard f', rule: 'drop', effect: 'drop', isForeign: true };
+const stoppedBy = { hook: 'forward', where: 'inet guard f', rule: 'drop', effect: 'drop', foreign: true };
 const textOf = ({ from, to, ...query }: TraceQuery): string =>
   `${sourceText(from)} ${destinationText({ from, to, ...query })}`;
 
@@ -57,7 +57,7 @@ it('follows packets of the node, of outside, and of a pod here, to all frontends
     'outside 192.0.2.4:30080/TCP',
     '10.1.1.1 192.0.2.4:30080/TCP',
   ]);
-  expect([kernel, isSound({ ...explanation, kernel })]).toEqual([{ obstacles: [] }, true]);
+  expect([kernel, isSound({ ...explanation, kernelPath: kernel })]).toEqual([{ obstacles: [] }, true]);
 });
 
 it('names the rule that stops them, and does not call the Service sound', async () => {
@@ -74,7 +74,7 @@ it('names the rule that stops them, and does not call the Service sound', async 
   expect(kernelWalkText(kernel)).toBe(
     '  in the kernel: from node to 10.96.7.1:80/TCP: mixed, a rule of another program, in inet guard f: drop; `kubeproxy trace --kernel --from node --to 10.96.7.1:80/TCP` shows its way\n',
   );
-  expect([isSound(explanation), isSound({ ...explanation, kernel })]).toEqual([true, false]);
+  expect([isSound(explanation), isSound({ ...explanation, kernelPath: kernel })]).toEqual([true, false]);
 });
 
 it('looks at nothing that would not be forwarded anyway', async () => {
@@ -97,9 +97,9 @@ it('ends when the time is up, with what is known by then, and when packets canno
   );
   expect((await late).kernel).toEqual({
     obstacles: [{ from: 'node', to: '10.96.7.1:80/TCP', outcome: 'dropped', reason: 'r' }],
-    incomplete: 'there was no time to follow all packets',
+    incompleteReason: 'there was no time to follow all packets',
   });
   const { kernel } = await walked(explanation, () => Promise.reject(new Error('not in mode userspace')));
   expect(kernelWalkText(kernel)).toBe('  in the kernel: not looked at everything: not in mode userspace\n');
-  expect(isSound({ ...explanation, kernel })).toBe(true);
+  expect(isSound({ ...explanation, kernelPath: kernel })).toBe(true);
 });

@@ -73,14 +73,14 @@ it('does not connect by UDP, nor to endpoints that are not used, and is content 
   expect([access.tried, isSound({ ...explanation, probe })]).toEqual([[], true]);
   const unused = { addresses: ['10.1.0.1'], conditions: { ready: false } };
   const none = await probeEndpoints(await explained([rawSlice({ endpoints: [unused] })]), access);
-  expect([none, access.tried]).toEqual([{ probed: [], left: 0 }, []]);
+  expect([none, access.tried]).toEqual([{ endpoints: [], omitted: 0 }, []]);
 });
 
 it('tries 64 at a time, and 256 in all', async () => {
   const many = Array.from({ length: 300 }, (_, index) => `10.2.${index >> 8}.${index & 255}`);
   const access = new FakeAccess();
-  const { probed, left } = await probeEndpoints(await explained([slice(many)]), access);
-  expect([probed.length, left, access.tried.length]).toEqual([256, 44, 256]);
+  const { endpoints, omitted } = await probeEndpoints(await explained([slice(many)]), access);
+  expect([endpoints.length, omitted, access.tried.length]).toEqual([256, 44, 256]);
   expect(access.most).toBeLessThanOrEqual(64);
   expect(access.most).toBeGreaterThan(1);
 });
@@ -100,7 +100,7 @@ it('tells that the kernel forwards to none of them, though this node reaches the
   expect(probedEndpointsText(probe)).toBe(
     `  probe of 10.1.0.1:8080/TCP: connected, from this node; ${off}, route through cni0, neighbour REACHABLE\n`,
   );
-  expect(probe.probed[0]!.problem).toBe(off);
+  expect(probe.endpoints[0]!.problem).toBe(off);
 });
 
 it('an endpoint on an address of the node needs no forwarding, and so its frontends forward', async () => {

@@ -17,12 +17,12 @@ export function lastArrivals(changes: readonly ChangeEntry[]): Arrivals {
   const arrivals = new Map<string, string>();
   const removed = new Set<string>();
   for (const change of changes.toReversed()) {
-    if (change.what !== 'service-port') continue;
-    for (const text of change.endpoints.some) {
+    if (change.kind !== 'service-port') continue;
+    for (const text of change.endpointChange.examples) {
       const address = text.slice(1);
       if (text.startsWith('-')) removed.add(address);
       else if (!removed.has(address) && !arrivals.has(address) && arrivals.size < MOST_ARRIVALS)
-        arrivals.set(address, change.at);
+        arrivals.set(address, change.time);
     }
   }
   return arrivals;

@@ -49,7 +49,7 @@ export function HistoryView({ route }: { readonly route: HistoryRoute }): JSX.El
           rows={rows}
           columns={GRID_COLUMNS}
           keyOf={(change) =>
-            `${change.at} ${change.family} ${change.what === 'service-port' && change.servicePort}`
+            `${change.time} ${change.family} ${change.kind === 'service-port' && change.servicePort}`
           }
           routeOf={routeOfChange}
         />
@@ -63,7 +63,7 @@ export function HistoryView({ route }: { readonly route: HistoryRoute }): JSX.El
 /** When a change was programmed, how long that took, and what changed. */
 export function changeColumns(linkTabIndex: 0 | -1): readonly Column<ChangeEntry>[] {
   return [
-    { name: 'at', title: 'At', text: ({ at }) => clockTime(at) },
+    { name: 'at', title: 'At', text: ({ time }) => clockTime(time) },
     {
       name: 'state',
       title: 'Result',
@@ -82,7 +82,7 @@ export function changeColumns(linkTabIndex: 0 | -1): readonly Column<ChangeEntry
       title: 'Service port',
       text: subjectText,
       cell: (change) =>
-        change.what === 'service-port' ? (
+        change.kind === 'service-port' ? (
           <>
             <PortLink port={change.servicePort} tabIndex={linkTabIndex} />{' '}
             <span class="quiet">{change.family}</span>
@@ -91,7 +91,12 @@ export function changeColumns(linkTabIndex: 0 | -1): readonly Column<ChangeEntry
           subjectText(change)
         ),
     },
-    { name: 'number', title: 'Took', text: ({ took }) => (took === undefined ? '' : durationText(took)) },
+    {
+      name: 'number',
+      title: 'Took',
+      text: ({ durationSeconds }) =>
+        durationSeconds === undefined ? '' : durationText(durationSeconds * 1_000),
+    },
     { name: 'words', title: 'What', text: changeText },
   ];
 }
@@ -100,12 +105,12 @@ export function changeColumns(linkTabIndex: 0 | -1): readonly Column<ChangeEntry
 const GRID_COLUMNS = changeColumns(-1);
 
 export function markOfChange(change: ChangeEntry): ReturnType<typeof markOf> {
-  return markOf(change.what === 'service-port' ? change.result : change.what);
+  return markOf(change.kind === 'service-port' ? change.result : change.kind);
 }
 
 /** What a change changed, or why it failed, in one line. */
 export function changeText(change: ChangeEntry): string {
-  return changeWords(change) || counted(change.steps, 'step');
+  return changeWords(change) || counted(change.writtenSteps, 'step');
 }
 
 /**
@@ -127,19 +132,19 @@ export function searchChanges(
 
 /** The service port that changed, or the family. */
 function subjectText(change: ChangeEntry): string {
-  if (change.what !== 'service-port') return `all of ${change.family}`;
+  if (change.kind !== 'service-port') return `all of ${change.family}`;
   const port = parseServicePort(change.servicePort);
   const name = port ? `${port.namespace}/${port.name} ${portWords(port)}` : change.servicePort;
   return `${name} ${change.family}`;
 }
 
 function isFailing(change: ChangeEntry): boolean {
-  if (change.what !== 'service-port') return change.what !== 'everything-programmed';
+  if (change.kind !== 'service-port') return change.kind !== 'everything-programmed';
   return change.result === 'failed' || change.result === 'degraded';
 }
 
 function routeOfChange(change: ChangeEntry): ServiceRoute | undefined {
-  const port = change.what === 'service-port' ? parseServicePort(change.servicePort) : undefined;
+  const port = change.kind === 'service-port' ? parseServicePort(change.servicePort) : undefined;
   return port && { view: 'service', namespace: port.namespace, name: port.name };
 }
 

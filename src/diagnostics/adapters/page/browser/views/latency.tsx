@@ -30,8 +30,8 @@ export function Latency({ changes, total, now }: LatencyProps): JSX.Element {
           99 of 100 within <b>{durationText(percentile99)}</b>
         </span>
         <span>
-          Slowest <b>{durationText(slowest.took)}</b>, <PortLink port={slowest.servicePort} /> at{' '}
-          {clockTime(slowest.at)}
+          Slowest <b>{durationText(slowest.durationSeconds * 1_000)}</b>,{' '}
+          <PortLink port={slowest.servicePort} /> at {clockTime(slowest.time)}
         </span>
         <span>
           {counted(count, 'change')} shown, {total.toLocaleString('en')} since the start
@@ -53,16 +53,21 @@ interface LatencySummary {
 /** The changes that reached the kernel, the oldest first. */
 export function programmedChanges(changes: readonly ChangeEntry[]): readonly ServicePortChange[] {
   return changes.filter(
-    (change): change is ServicePortChange => change.what === 'service-port' && change.result !== 'failed',
+    (change): change is ServicePortChange => change.kind === 'service-port' && change.result !== 'failed',
   );
 }
 
 /** Undefined without changes. */
 export function summary(changes: readonly ServicePortChange[]): LatencySummary | undefined {
   if (changes.length === 0) return undefined;
-  const sorted = sortedBy(changes, ({ took }) => took);
+  const sorted = sortedBy(changes, ({ durationSeconds }) => durationSeconds);
   const at = (share: number): ServicePortChange => sorted[Math.ceil(share * sorted.length) - 1]!;
-  return { count: sorted.length, median: at(0.5).took, percentile99: at(0.99).took, slowest: at(1) };
+  return {
+    count: sorted.length,
+    median: at(0.5).durationSeconds * 1_000,
+    percentile99: at(0.99).durationSeconds * 1_000,
+    slowest: at(1),
+  };
 }
 
 /** Pixels. */
@@ -84,8 +89,8 @@ function LatencyChart({ changes, now }: ChartProps): JSX.Element {
   // The colors are those of the present scheme, so the chart is drawn anew each time.
   useLayoutEffect(() => {
     const data: UPlot.AlignedData = [
-      changes.map(({ at }) => Date.parse(at) / 1_000),
-      changes.map(({ took }) => Math.max(took, LEAST)),
+      changes.map(({ time }) => Date.parse(time) / 1_000),
+      changes.map(({ durationSeconds }) => Math.max(durationSeconds * 1_000, LEAST)),
     ];
     const chart = new UPlot(chartOptions(box.current!, now), data, box.current!);
     return () => chart.destroy();

@@ -42,7 +42,7 @@ export function OverviewView({ status }: { readonly status: Polled<ProxyStatus> 
       {status.value && <Failures status={status.value} />}
       <Panel id="latency" title="From a change to the kernel" at={history.at}>
         <Problem problem={history.problem} what="history" />
-        {history.value && <Latency {...history.value} now={status.value?.now} />}
+        {history.value && <Latency {...history.value} now={status.value?.time} />}
       </Panel>
       {history.value && (
         <Panel id="recent" title="Last changes" at={history.at}>
@@ -62,31 +62,33 @@ function isEmpty({ inSync, families }: ProxyStatus): boolean {
 }
 
 const MARKS: Readonly<Record<ProxyStatus['state'], MarkKind>> = {
-  good: 'good',
+  ok: 'good',
   degraded: 'waiting',
   'not-serving': 'bad',
 };
 
 function Health({ status }: { readonly status: ProxyStatus }): JSX.Element {
-  const { state, reasons, inSync, lag, waiting, families, versions, startedAt, now } = status;
+  const { state, reasons, inSync, lagSeconds, pendingReasons, families, versions, startTime, time } = status;
   const mark = MARKS[state];
   return (
     <>
       <p class={`verdict ${mark}`} role="status">
         <Mark kind={mark} /> {proxyWord(state)}
         <span class="quiet">
-          {inSync ? ', in sync' : `, changes wait${lag > 0 ? ` for ${durationText(lag * 1_000)}` : ''}`}
+          {inSync
+            ? ', in sync'
+            : `, changes wait${lagSeconds > 0 ? ` for ${durationText(lagSeconds * 1_000)}` : ''}`}
         </span>
       </p>
-      <Lines lines={[...reasons, ...waiting.filter((line) => !reasons.includes(line))]} />
+      <Lines lines={[...reasons, ...pendingReasons.filter((line) => !reasons.includes(line))]} />
       <dl class="facts">
         <Fact name="Node">{status.node}</Fact>
         <Fact name="Mode">{status.mode}</Fact>
         <Fact name="Running since">
-          {clockTime(startedAt)} ({durationText(Date.parse(now) - Date.parse(startedAt))})
+          {clockTime(startTime)} ({durationText(Date.parse(time) - Date.parse(startTime))})
         </Fact>
         <Fact name="Versions">
-          {versions.program}, for Kubernetes {versions.kubernetes}, Node.js {versions.node}, kernel{' '}
+          {versions.program}, for Kubernetes {versions.kubernetes}, Node.js {versions.nodejs}, kernel{' '}
           {versions.kernel}
         </Fact>
         {families.map((family) => (
@@ -109,16 +111,20 @@ function Fact(props: { readonly name: string; readonly children: ComponentChildr
 }
 
 /** Services that need attention, with links to them. */
-function Counts({ withoutEndpoints, held, aside }: ServiceCounts): JSX.Element | null {
+function Counts({
+  servicesWithoutEndpoints,
+  conflictingFrontends,
+  ejectedEndpoints,
+}: ServiceCounts): JSX.Element | null {
   const lines: readonly (readonly [count: number, Show, MarkKind, text: string])[] = [
-    [held, 'held', 'bad', counted(held, 'held frontend')],
+    [conflictingFrontends, 'held', 'bad', counted(conflictingFrontends, 'held frontend')],
     [
-      withoutEndpoints,
+      servicesWithoutEndpoints,
       'without-endpoints',
       'off',
-      `${counted(withoutEndpoints, 'service')} without endpoints`,
+      `${counted(servicesWithoutEndpoints, 'service')} without endpoints`,
     ],
-    [aside, 'aside', 'waiting', `${counted(aside, 'silent endpoint')} aside`],
+    [ejectedEndpoints, 'aside', 'waiting', `${counted(ejectedEndpoints, 'silent endpoint')} aside`],
   ];
   const shown = lines.filter(([count]) => count > 0);
   if (shown.length === 0) return null;
@@ -153,7 +159,10 @@ function Failures({ status }: { readonly status: ProxyStatus }): JSX.Element {
           </ul>
         </Panel>
       )}
-      <LinesPanel title="Last errors" lines={lastErrors.map(({ at, text }) => `${clockTime(at)}  ${text}`)} />
+      <LinesPanel
+        title="Last errors"
+        lines={lastErrors.map(({ time, message }) => `${clockTime(time)}  ${message}`)}
+      />
     </>
   );
 }
@@ -180,14 +189,14 @@ const PORT_COLUMNS: readonly Column<FailingPort>[] = [
   {
     name: 'port',
     title: 'Service port',
-    text: ({ key }) => key,
-    cell: ({ family, key }) => (
+    text: ({ servicePort }) => servicePort,
+    cell: ({ family, servicePort }) => (
       <>
-        <PortLink port={key} /> <span class="quiet">{family}</span>
+        <PortLink port={servicePort} /> <span class="quiet">{family}</span>
       </>
     ),
   },
-  { name: 'since', title: 'Since', text: ({ since }) => clockTime(since) },
+  { name: 'since', title: 'Since', text: ({ sinceTime }) => clockTime(sinceTime) },
   { name: 'words', title: 'Why', text: ({ reason }) => reason },
 ];
 

@@ -65,8 +65,8 @@ export function rulesOf({ frontends, endpoints }: PortExplanation): readonly Rul
   const groups = grouped(frontends, ({ policy, outcome, reason }) => `${policy} ${outcome} ${reason}`);
   return [...groups.values()].map((group) => {
     const { policy, outcome, reason } = group[0]!;
-    const isReached = ({ used, isLocal }: EndpointExplanation): boolean =>
-      outcome === 'forward' && used && (policy === 'Cluster' || isLocal);
+    const isReached = ({ used, local }: EndpointExplanation): boolean =>
+      outcome === 'forward' && used && (policy === 'Cluster' || local);
     return { policy, outcome, reason, frontends: group, endpoints: endpoints.filter(isReached) };
   });
 }

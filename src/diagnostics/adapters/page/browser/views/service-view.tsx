@@ -113,7 +113,12 @@ function Families({ explanation: { known, families }, ...more }: FamiliesProps):
     <>
       {families.flatMap(({ family, ports, absence, healthCheck }) => [
         ...ports.map((port) => (
-          <PortPanel key={`${family} ${port.port} ${port.protocol}`} family={family} port={port} {...more} />
+          <PortPanel
+            key={`${family} ${port.portName} ${port.protocol}`}
+            family={family}
+            port={port}
+            {...more}
+          />
         )),
         known && absence && <p key={family} class="quiet">{`${family}: ${absence.text}`}</p>,
         healthCheck && <p key={`${family} check`}>{`${family}: ${healthCheckWords(healthCheck)}`}</p>,

@@ -154,8 +154,8 @@ const COLUMNS: readonly Column<FoundService>[] = [
   {
     name: 'endpoints',
     title: 'Endpoints',
-    text: ({ endpoints: { used, known, aside } }) =>
-      `${used === known ? used : `${used} of ${known}`}${ejectedCountText(aside)}`,
+    text: ({ endpointCounts: { used, known, ejected } }) =>
+      `${used === known ? used : `${used} of ${known}`}${ejectedCountText(ejected)}`,
   },
   {
     name: 'frontends',
@@ -199,9 +199,9 @@ export function searchServices(
 }
 
 function searchedText(row: ServiceRow): string {
-  const { namespace, name, type = '', frontends, ports = [], state, reason = '' } = row;
+  const { namespace, name, type = '', frontends, portNames = [], state, reason = '' } = row;
   const service = `${namespace}/${name}`;
-  const named = ports.map((port) => `${service}:${port}`);
+  const named = portNames.map((port) => `${service}:${port}`);
   return [service, ...named, type, state, rowWord(row), reason, ...frontends].join(' ').toLowerCase();
 }
 
@@ -212,11 +212,11 @@ function isShown(row: ServiceRow, show: Show): boolean {
     case 'failing':
       return isFailing(row);
     case 'without-endpoints':
-      return row.endpoints.used === 0;
+      return row.endpointCounts.used === 0;
     case 'held':
-      return (row.held ?? 0) > 0;
+      return (row.conflicts ?? 0) > 0;
     case 'aside':
-      return (row.endpoints.aside ?? 0) > 0;
+      return (row.endpointCounts.ejected ?? 0) > 0;
   }
 }
 
@@ -234,7 +234,7 @@ const RANKS: Readonly<Record<string, (row: ServiceRow) => string | number>> = {
   state: (row) => STATES.indexOf(lacksEndpoints(row) ? NO_ENDPOINT : row.state),
   name: ({ namespace, name }) => `${namespace}\0${name}`,
   type: ({ type = '' }) => type,
-  endpoints: ({ endpoints }) => endpoints.used,
+  endpoints: ({ endpointCounts }) => endpointCounts.used,
   frontends: ({ frontends }) => addressRank(frontends[0] ?? ''),
 };
 

@@ -126,7 +126,7 @@ function Result({ answer, at, from, to }: ResultProps): JSX.Element {
           <Mark kind={mark} /> A packet from {from} to {to} {words}{' '}
           <span class="quiet">at {clockTime(at)}</span>
         </p>
-        {answer.isUncertain && (
+        {answer.uncertain && (
           <p class="bad">
             <Mark kind="bad" /> Uncertain; the steps say why.
           </p>
@@ -207,14 +207,14 @@ function Steps({ steps }: { readonly steps: readonly Step[] }): JSX.Element {
 }
 
 function StepItem({ step, alike }: FoldedStep): JSX.Element {
-  const { hook, where, rule, effect, servicePort, isForeign } = step;
+  const { hook, where, rule, effect, servicePort, foreign } = step;
   return (
-    <li class={isForeign ? 'foreign' : ''}>
+    <li class={foreign ? 'foreign' : ''}>
       <p>
         <b>{effect}</b>{' '}
         <span class="quiet">
           {hook}, {where}
-          {isForeign && ', of another program'}
+          {foreign && ', of another program'}
         </span>{' '}
         {servicePort !== undefined && <PortLink port={servicePort} />}
       </p>

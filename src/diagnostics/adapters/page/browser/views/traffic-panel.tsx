@@ -23,9 +23,9 @@ export function TrafficPanel(props: { readonly service: string; readonly arrival
       {facts.length > 0 && <p class="quiet">{facts.join('; ')}.</p>}
       {value?.services.map((port) => (
         <PortTraffic
-          key={`${port.family} ${port.port} ${port.protocol}`}
+          key={`${port.family} ${port.portName} ${port.protocol}`}
           port={port}
-          countsBytes={value.countsBytes}
+          countsBytes={value.bytesCounted}
           arrivals={arrivals}
         />
       ))}
@@ -66,8 +66,13 @@ function PortTraffic(props: {
 }
 
 /** Without connections. Of thousands of endpoints, most are idle at any time. */
-export function isIdle({ open, newPerSecond, unanswered, silent }: EndpointReport): boolean {
-  return !silent && open + newPerSecond + unanswered === 0;
+export function isIdle({
+  openConnections,
+  newConnectionsPerSecond,
+  unansweredConnections,
+  unresponsive,
+}: EndpointReport): boolean {
+  return !unresponsive && openConnections + newConnectionsPerSecond + unansweredConnections === 0;
 }
 
 /** A service port, for its sums, or one of its endpoints. */
@@ -81,12 +86,14 @@ function columnsOf(countsBytes: boolean): readonly Column<Numbers>[] {
       text: (numbers) => `${nameOf(numbers)}${isSilent(numbers) ? `: ${SILENT}` : ''}`,
       cell: nameCell,
     },
-    column('Open', ({ open }) => open.toLocaleString('en')),
-    column('New/s', ({ newPerSecond }) => newPerSecond.toLocaleString('en', { maximumFractionDigits: 1 })),
+    column('Open', ({ openConnections }) => openConnections.toLocaleString('en')),
+    column('New/s', ({ newConnectionsPerSecond }) =>
+      newConnectionsPerSecond.toLocaleString('en', { maximumFractionDigits: 1 }),
+    ),
     {
-      ...column('Unanswered', ({ unanswered }) => unanswered.toLocaleString('en')),
-      cell: ({ unanswered }) => (
-        <b class={unanswered > 0 ? 'bad' : 'none'}>{unanswered.toLocaleString('en')}</b>
+      ...column('Unanswered', ({ unansweredConnections }) => unansweredConnections.toLocaleString('en')),
+      cell: ({ unansweredConnections }) => (
+        <b class={unansweredConnections > 0 ? 'bad' : 'none'}>{unansweredConnections.toLocaleString('en')}</b>
       ),
     },
     ...(countsBytes ? [column('Bytes/s', ({ bytesPerSecond }) => bytesText(bytesPerSecond ?? 0))] : []),
@@ -116,5 +123,5 @@ function nameCell(numbers: Numbers): ComponentChildren {
 }
 
 function isSilent(numbers: Numbers): boolean {
-  return 'silent' in numbers && numbers.silent;
+  return 'unresponsive' in numbers && numbers.unresponsive;
 }
