@@ -1,7 +1,6 @@
 /** A support bundle: parts that are collected with limits and without secrets, and the archive that they are written to. */
 
-import { createWriteStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Pack } from 'tar-stream';
@@ -154,8 +153,13 @@ function safeText(path: string, content: string): string {
 
 /** The archive cannot be written. */
 export class BundleArchiveError extends NamedError {
-  constructor(path: string, reason: string, options?: ErrorOptions) {
-    super(`cannot write ${path}: ${reason}; name another file, or - for standard output`, options);
+  static of(path: string, cause: unknown): BundleArchiveError {
+    const isThere = (cause as NodeJS.ErrnoException).code === 'EEXIST';
+    const reason = isThere ? 'there is such a file' : errorMessage(cause);
+    return new BundleArchiveError(
+      `cannot write ${path}: ${reason}; name another file, or - for standard output`,
+      { cause },
+    );
   }
 }
 
@@ -173,23 +177,28 @@ export interface BundleIndex {
 export class BundleArchive {
   private readonly files: IndexedFile[] = [];
   private readonly written: Promise<void>;
-  private failure: unknown;
+  private readonly fail = (error: unknown): never => {
+    throw BundleArchiveError.of(this.path, error);
+  };
 
   private constructor(
     readonly path: string,
     private readonly facts: Omit<BundleIndex, 'files'>,
     private readonly tar: Pack,
+    out: NodeJS.WritableStream,
   ) {
-    const out = path === '-' ? process.stdout : createWriteStream(path, { flags: 'wx', mode: 0o600 });
     const source = tar as unknown as NodeJS.ReadableStream;
     this.written = pipeline(source, createGzip(), out, { end: path !== '-' });
-    this.written.catch((error: unknown) => (this.failure = error));
+    this.written.catch(() => undefined);
   }
 
-  /** @param path `-`: standard output. A file must not exist; `add` fails otherwise. */
+  /**
+   * @param path `-`: standard output
+   * @throws BundleArchiveError, also if there is such a file
+   */
   static async open(path: string, facts: Omit<BundleIndex, 'files'>): Promise<BundleArchive> {
     const { default: tar } = await import('tar-stream');
-    return new BundleArchive(path, facts, tar.pack());
+    return new BundleArchive(path, facts, tar.pack(), path === '-' ? process.stdout : await newFile(path));
   }
 
   /** Adds what was collected about a node or the cluster, in a folder of this name. @throws BundleArchiveError */
@@ -209,11 +218,7 @@ export class BundleArchive {
     await this.write('index.json', `${printableJson(JSON.stringify(index, undefined, 2))}\n`);
     await this.write('README.md', printableLines(readme(index)));
     this.tar.finalize();
-    try {
-      await this.written;
-    } catch (error) {
-      throw this.error(error);
-    }
+    await this.written.catch(this.fail);
     return index;
   }
 
@@ -221,27 +226,28 @@ export class BundleArchive {
   async discard(): Promise<void> {
     this.tar.destroy();
     await this.written.catch(() => undefined);
-    if (this.path !== '-' && !isThere(this.failure)) await rm(this.path, { force: true });
+    if (this.path !== '-') await rm(this.path, { force: true });
   }
 
-  private write(name: string, content: string): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const failed = (error: unknown): void => reject(this.error(this.failure ?? error));
-      if (this.failure !== undefined) return failed(this.failure);
-      this.written.catch(failed);
-      const header = { name, mode: 0o600, mtime: new Date(this.facts.time) };
-      this.tar.entry(header, Buffer.from(content), (error) => (error ? failed(error) : resolve()));
+  private async write(name: string, content: string): Promise<void> {
+    const header = { name, mode: 0o600, mtime: new Date(this.facts.time) };
+    const taken = new Promise<void>((resolve, reject) => {
+      this.tar
+        .entry(header, Buffer.from(content), (error) => (error ? reject(error) : resolve()))
+        .on('error', reject);
     });
-  }
-
-  private error(cause: unknown): BundleArchiveError {
-    const reason = isThere(cause) ? 'there is such a file' : errorMessage(cause);
-    return new BundleArchiveError(this.path, reason, { cause });
+    // If the archive fails, its own reason comes first.
+    await Promise.race([this.written, taken]).catch(this.fail);
   }
 }
 
-function isThere(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException | undefined)?.code === 'EEXIST';
+/** @throws BundleArchiveError */
+async function newFile(path: string): Promise<NodeJS.WritableStream> {
+  try {
+    return (await open(path, 'wx', 0o600)).createWriteStream();
+  } catch (error) {
+    throw BundleArchiveError.of(path, error);
+  }
 }
 
 /** Parts that could not be collected. */

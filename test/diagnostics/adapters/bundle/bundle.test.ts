@@ -146,12 +146,20 @@ it.each([
   ],
 ])('does not write to %s', async (_, name, message) => {
   await writeFile(join(folder, 'there'), 'kept');
-  const archive = await BundleArchive.open(join(folder, name), FACTS);
-  const written = archive.add('node', [file('a')]).then(() => archive.finish());
-  await expect(written).rejects.toThrow(message);
-  await expect(written).rejects.toThrow(BundleArchiveError);
-  await archive.discard();
+  const opened = BundleArchive.open(join(folder, name), FACTS);
+  await expect(opened).rejects.toThrow(message);
+  await expect(opened).rejects.toThrow(BundleArchiveError);
   expect(await readdir(folder)).toEqual(['there']);
+});
+
+it('fails when the disk is full', async () => {
+  const archive = await BundleArchive.open(join(folder, 'a.tar.gz'), FACTS);
+  const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+  (archive as unknown as { tar: { destroy(error: Error): void } }).tar.destroy(full);
+  await new Promise(setImmediate);
+  await expect(archive.finish()).rejects.toThrow(/^cannot write .*: ENOSPC/);
+  await archive.discard();
+  expect(await readdir(folder)).toEqual([]);
 });
 
 it('removes what it has written when it is discarded', async () => {

@@ -100,7 +100,7 @@ describe('the plugin for kubectl', () => {
     [['trace', '--to', '10.96.0.1:80'], 'trace takes --from SOURCE and --to'],
     [['diff', 'Cart'], 'diff takes names as NAME'],
     [['dump', '--to', 'bundle'], 'unknown flag: --to'],
-    [['dump', 'a', 'b'], 'does not take any arguments, got [b]'],
+    [['dump', 'a', 'b'], 'dump takes one file, got 2'],
     [['dump', ''], 'dump got an empty file name'],
     [['explain', 'shop/cart', '-o', 'name'], '-o name is for status, services, history, not for explain'],
     [['validate', 'a'], 'unknown command "validate"'],

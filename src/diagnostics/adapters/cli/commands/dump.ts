@@ -2,7 +2,7 @@
 
 import type { Invocation } from '../options.js';
 import { Option } from 'commander';
-import { UsageError, rejectOperands } from '../../../../adapters/cli/usage-error.js';
+import { UsageError } from '../../../../adapters/cli/usage-error.js';
 import { printError } from '../../../../adapters/cli/print-error.js';
 import { counted } from '../../../../application/words.js';
 import { timeText } from '../../../../domain/model/text.js';
@@ -35,8 +35,8 @@ export const dumpCommand = subcommand({
       .default('archive'),
   ],
   request(operands, { output }: DumpOptions) {
-    const [file, ...more] = operands;
-    rejectOperands(more, 'kubeproxy dump FILE');
+    const [file] = operands;
+    if (operands.length > 1) throw new UsageError(`dump takes one file, got ${operands.length}`);
     if (file === '')
       throw new UsageError('dump got an empty file name; name a new file, or - for standard output');
     if (file === '-' && output === 'archive' && process.stdout.isTTY)
@@ -60,26 +60,33 @@ export async function dump(
   }: Invocation<typeof dumpCommand> & { readonly nodeName: string },
   programVersion: string,
 ): Promise<number> {
-  const { bundle, problem } = await collectNode(configuration.metricsBindAddress, nodeName, programVersion);
-  const { node, version, time, files } = bundle;
+  const time = timeText(Date.now());
+  const collect = () => collectNode(configuration.metricsBindAddress, nodeName, programVersion, time);
   if (output === 'json') {
+    const { bundle, problem } = await collect();
     await print(jsonLine(bundle));
-    return exitCode({ version, time, files }, problem);
+    return exitCode(bundle, problem);
   }
-  const archive = await BundleArchive.open(file ?? archiveName(time), { version, time });
-  await archive.add(node, files);
-  const index = await archive.finish();
-  await reportArchive(archive.path, index);
-  return exitCode(index, problem);
+  const archive = await BundleArchive.open(file ?? archiveName(time), { version: programVersion, time });
+  try {
+    const { bundle, problem } = await collect();
+    await archive.add(bundle.node, bundle.files);
+    const index = await archive.finish();
+    await reportArchive(archive.path, index);
+    return exitCode(index, problem);
+  } catch (error) {
+    await archive.discard();
+    throw error;
+  }
 }
 
 /** The bundle of this node, and why its proxy is not reachable. */
 async function collectNode(
   metricsBindAddress: string,
   nodeName: string,
-  programVersion: string,
+  version: string,
+  time: string,
 ): Promise<{ readonly bundle: NodeBundle; readonly problem?: QueryError }> {
-  const time = timeText(Date.now());
   const { nodeParts } = await import('../../bundle/node-parts.js');
   let proxy: RunningProxy | QueryError;
   let node = nodeName;
@@ -90,11 +97,8 @@ async function collectNode(
     if (!(error instanceof QueryError)) throw error;
     proxy = error;
   }
-  const files = await collectParts(nodeParts(proxy, programVersion));
-  return {
-    bundle: { node, version: programVersion, time, files },
-    ...(proxy instanceof QueryError && { problem: proxy }),
-  };
+  const files = await collectParts(nodeParts(proxy, version));
+  return { bundle: { node, version, time, files }, ...(proxy instanceof QueryError && { problem: proxy }) };
 }
 
 function exitCode(index: BundleIndex, problem: QueryError | undefined): number {
