@@ -173,6 +173,9 @@ export interface BundleIndex {
   readonly files: readonly IndexedFile[];
 }
 
+/** node-2 before node-10. */
+const ORDER = new Intl.Collator('en', { numeric: true });
+
 /** A compressed archive that is written file by file. Only its owner can read it. */
 export class BundleArchive {
   private readonly files: IndexedFile[] = [];
@@ -214,7 +217,8 @@ export class BundleArchive {
 
   /** Writes the index and ends the archive. @throws BundleArchiveError */
   async finish(): Promise<BundleIndex> {
-    const index: BundleIndex = { ...this.facts, files: this.files };
+    const files = this.files.sort((a, b) => ORDER.compare(a.path, b.path));
+    const index: BundleIndex = { ...this.facts, files };
     await this.write('index.json', `${printableJson(JSON.stringify(index, undefined, 2))}\n`);
     await this.write('README.md', printableLines(readme(index)));
     this.tar.finalize();

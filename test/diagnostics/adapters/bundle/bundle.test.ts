@@ -116,7 +116,11 @@ it('writes an archive for its owner alone, with an index and a readme', async ()
   expect(JSON.parse(files['index.json']!) as BundleIndex).toEqual(index);
   expect(index).toMatchObject({
     ...FACTS,
-    files: [{ path: 'node-1/debug/status.json', state: 'complete', sizeBytes: 21 }, { path: 'node-1/b' }, {}],
+    files: [
+      { path: 'cluster/version.json' },
+      { path: 'node-1/b', state: 'missing' },
+      { path: 'node-1/debug/status.json', state: 'complete', sizeBytes: 21 },
+    ],
   });
   expect(files['README.md']).toContain('| node-1/b | source | missing | busy   now |');
   expect((await stat(path)).mode & 0o777).toBe(0o600);

@@ -242,8 +242,8 @@ describe('of a cluster', () => {
     expect(eventsIn('events-services')).toEqual(['service']);
     const missing = printed.stdout.split('\n').slice(1, -1);
     expect(missing).toEqual([
-      expect.stringMatching(/^missing: node-3\/node: Error: it hangs$/),
       expect.stringMatching(/^missing: node-2\/logs\/kube-proxy-node-2\/kube-proxy\.log: .*500/),
+      expect.stringMatching(/^missing: node-3\/node: Error: it hangs$/),
     ]);
   });
 
