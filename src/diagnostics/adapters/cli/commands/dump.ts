@@ -65,6 +65,7 @@ export async function dump(
   if (output === 'json') {
     const { bundle, problem } = await collect();
     await print(jsonLine(bundle));
+    if (problem) printError(`Error: ${problem.message}`);
     return exitCode(bundle, problem);
   }
   const archive = await BundleArchive.open(file ?? archiveName(time), { version: programVersion, time });
@@ -102,7 +103,6 @@ async function collectNode(
 }
 
 function exitCode(index: BundleIndex, problem: QueryError | undefined): number {
-  if (problem) printError(`Error: ${problem.message}`);
   if (problem) return QUERY_FAILED;
   return missingFiles(index).length > 0 ? 1 : 0;
 }
