@@ -226,6 +226,7 @@ default    web   NodePort   2/2        programmed   172.30.20.6:80/TCP +1
     const path = join(folder, 'bundle.tar.gz');
     await namespace.run(['nft', 'add table inet other { comment "password=s3cr3t-Va1ue" ; }']);
     await namespace.run(['ip', 'route', 'add', 'blackhole', '198.51.100.0/24', 'table', '77']);
+    await namespace.run(['ip', 'rule', 'add', 'fwmark', '0x10/0xf0', 'lookup', '77', 'priority', '100']);
     const { exitCode, stdout, stderr } = await ask('dump', path);
     await namespace.run(['nft', 'delete table inet other']);
     expect(stderr).toBe('');
@@ -246,9 +247,10 @@ default    web   NodePort   2/2        programmed   172.30.20.6:80/TCP +1
     expect(files['node1/rules/nftables.txt']).toMatch(/table ip kube-proxy \{[^]*172\.30\.20\.6/);
     expect(files['node1/rules/nftables.txt']).toContain('table inet other');
     expect(json('network/devices.json')).toContainEqual(
-      expect.objectContaining({ name: 'lo', addresses: ['127.0.0.1/8', '::1/128'] }),
+      expect.objectContaining({ name: 'lo', mtu: 65536, addresses: ['127.0.0.1/8', '::1/128'] }),
     );
-    expect(files['node1/network/routes.txt']).toContain('blackhole 198.51.100.0/24');
+    expect(files['node1/network/routes.txt']).toMatch(/^blackhole 198\.51\.100\.0\/24 .*table 77$/m);
+    expect(files['node1/network/rules.txt']).toContain('IPv4 100: from all fwmark 0x10/0xf0 lookup 77');
     expect(files['node1/network/routes.txt']).toMatch(/^local 127\.0\.0\.1\/32 .* table local$/m);
     expect(files['node1/network/rules.txt']).toContain('IPv4 32766: from all lookup main');
     expect(json('network/neighbours.json')).toEqual(expect.any(Object));

@@ -22,6 +22,7 @@ import {
   listAddresses,
   listLinks,
   NUD_STATES,
+  readLink,
   ROUTE_HEADER_LENGTH,
   RTA_DST,
   RTA_GATEWAY,
@@ -34,10 +35,17 @@ import { protocolOfNumber } from '../../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 
 /** The constants of linux/rtnetlink.h and linux/fib_rules.h that are used here alone. */
+const RTM_GETLINK = 18;
 const RTM_GETRULE = 34;
+/** Bytes of struct ifinfomsg. */
+const LINK_HEADER_LENGTH = 16;
+const IFLA = { MTU: 4, MASTER: 10, OPERSTATE: 16 };
+const OPERATIONAL_STATES = ['unknown', 'not present', 'down', 'lower layer down', 'testing', 'dormant', 'up'];
 const RTA_PRIORITY = 6;
 const RTA_MULTIPATH = 9;
 const RTA_TABLE = 15;
+/** The gateway of another family: the number of the family, then the address. */
+const RTA_VIA = 18;
 /** Bytes of struct rtnexthop: length, flags and hops, then the index of the device. */
 const NEXT_HOP_LENGTH = 8;
 const FRA = {
@@ -120,13 +128,25 @@ function listAll<T>(
 export function listDevices(): Promise<readonly object[]> {
   return withRoutes(async (channel) => {
     const addresses = await listAddresses(channel);
-    return (await listLinks(channel)).map(({ index, flags, ...link }) => ({
-      index,
-      ...link,
-      flags: `0x${flags.toString(16)}`,
-      addresses: addresses.flatMap(({ device, key }) => (device === index ? key.split(' ')[1]! : [])),
-    }));
+    return listAll(channel, RTM_GETLINK, 'listing the devices of this node', 4, (message) => {
+      const { flags, ...link } = readLink(message);
+      const ownAddresses = addresses.flatMap(({ device, key }) =>
+        device === link.index ? key.split(' ')[1]! : [],
+      );
+      return { ...link, ...linkFacts(message), flags: `0x${flags.toString(16)}`, addresses: ownAddresses };
+    });
   });
+}
+
+function linkFacts({ bytes, start, end }: NetlinkMessage): object {
+  const attributes = new AttributeReader(bytes, start + LINK_HEADER_LENGTH, end);
+  const facts: { mtu?: number; master?: number; state?: string } = {};
+  while (attributes.next()) {
+    if (attributes.type === IFLA.MTU) facts.mtu = attributes.hostNumber();
+    else if (attributes.type === IFLA.MASTER) facts.master = attributes.hostNumber();
+    else if (attributes.type === IFLA.OPERSTATE) facts.state = OPERATIONAL_STATES[attributes.hostNumber()]!;
+  }
+  return facts;
 }
 
 /** The routes of all tables, a line each, as `ip route show table all` prints them. */
@@ -156,6 +176,8 @@ function routeLine(
     const address = (): string => addressText(bytes, attributes.start, attributes.end);
     if (attributes.type === RTA_DST) destination = `${address()}/${bytes[start + 1]}`;
     else if (attributes.type === RTA_GATEWAY) words.push('via', address());
+    else if (attributes.type === RTA_VIA)
+      words.push('via', addressText(bytes, attributes.start + 2, attributes.end));
     else if (attributes.type === RTA_OIF) words.push('dev', nameOf(attributes.hostNumber()));
     else if (attributes.type === RTA_PREFSRC) words.push('src', address());
     else if (attributes.type === RTA_PRIORITY) words.push('metric', String(attributes.hostNumber()));
@@ -202,7 +224,7 @@ function ruleLine({ bytes, start, end }: NetlinkMessage): string | undefined {
   const attributes = new AttributeReader(bytes, start + ROUTE_HEADER_LENGTH, end);
   const action = bytes[start + 7]!;
   let table = bytes[start + 4]!;
-  let [priority, mark, mask] = [0, 0, 0];
+  let [priority, mark, mask, target] = [0, 0, 0, 0];
   let from = 'all';
   const words: string[] = [];
   while (attributes.next()) {
@@ -216,12 +238,13 @@ function ruleLine({ bytes, start, end }: NetlinkMessage): string | undefined {
     else if (attributes.type === FRA.FWMARK) mark = attributes.hostNumber();
     else if (attributes.type === FRA.FWMASK) mask = attributes.hostNumber();
     else if (attributes.type === FRA.TABLE) table = attributes.hostNumber();
-    else if (attributes.type === FRA.GOTO) words.push('goto', String(attributes.hostNumber()));
+    else if (attributes.type === FRA.GOTO) target = attributes.hostNumber();
   }
   if (mark !== 0 || (mask !== 0 && mask !== 0xffff_ffff))
     words.push('fwmark', `0x${mark.toString(16)}/0x${mask.toString(16)}`);
-  const what = action === 1 ? ['lookup', tableName(table)] : [RULE_ACTIONS[action] ?? String(action)];
-  return `${family} ${priority}: ${['from', from, ...words, ...what].join(' ')}`;
+  const verb = RULE_ACTIONS[action] ?? String(action);
+  const operand = { lookup: [tableName(table)], goto: [String(target)] }[verb] ?? [];
+  return `${family} ${priority}: ${['from', from, ...words, verb, ...operand].join(' ')}`;
 }
 
 type Counts = Record<string, number>;
