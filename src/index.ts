@@ -93,7 +93,8 @@ export type { Cidr } from './domain/net/cidr.js';
 export { IP_FAMILIES, type IpFamily } from './domain/net/ip-family.js';
 export type { LocalTrafficDetector } from './domain/node/local-traffic-detector.js';
 export type { EndpointSelection, OmittedEndpoints } from './domain/select-endpoints.js';
-export type { ConflictingFrontend, PortProblem } from './application/status/port-status.js';
+export type { ConflictingFrontend } from './domain/verdict/conflicts.js';
+export type { PortProblem } from './application/status/port-status.js';
 
 // Parts of the program that are of use elsewhere.
 export { NetlinkConntrack } from './adapters/conntrack/netlink-conntrack.js';

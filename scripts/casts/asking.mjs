@@ -7,7 +7,7 @@ export async function explain() {
   await Node.with(async (node) => {
     await node.serve('--config', 'node.yaml', '--manifests', 'cluster');
     for (const command of [
-      'services --without-endpoints',
+      'services --problems',
       'explain kube-system/dns',
       'trace --from 10.244.1.5 --to 10.96.0.10:53/udp',
       'explain shop/cart',

@@ -1,7 +1,5 @@
-import type { ForwardingEntry, Frontend } from '../domain/forwarding/forwarding-entry.js';
-import { endpointPlace } from '../domain/model/endpoint.js';
 import { timeText } from '../domain/model/text.js';
-import type { EjectionTimes, ConflictingFrontend } from './status/port-status.js';
+import type { EjectionTimes } from './status/port-status.js';
 
 /**
  * Durations in Go's text form (docs/spec/configuration.md §6). The value is a number of milliseconds; fractions of it reach
@@ -83,50 +81,10 @@ export function ejectionText({ since, until }: EjectionTimes): string {
   return `ejected since ${timeText(since)}, because the last connections to it got no answer; tried again at ${timeText(until)}`;
 }
 
-/* A frontend that belongs to another Service: on terminals and on the page alike. */
-
-/** How many endpoints are named. */
-const MOST = 3;
-
-/** `belongs to shop/dns:udp`. */
-export function ownerText({ owner, portName }: Pick<ConflictingFrontend, 'owner' | 'portName'>): string {
-  return `belongs to ${owner}${portName === undefined ? '' : `:${portName}`}`;
-}
-
-/** `10.96.0.10:53/UDP belongs to shop/dns:udp`. */
-function conflictText(held: ConflictingFrontend): string {
-  return `${held.frontend} ${ownerText(held)}`;
-}
-
-/** The frontends of a service port that others hold, the first few by name. */
-export function conflictsText(held: readonly ConflictingFrontend[]): string {
-  const more = held.length - MOST;
-  return [
-    ...held.slice(0, MOST).map(conflictText),
-    ...(more > 0 ? [`${counted(more, 'more frontend')} of others`] : []),
-  ].join('; ');
-}
-
 /** What follows the number of degraded service ports. Empty if all their frontends are their own. @param count frontends */
 export function conflictCountText(count: number): string {
   if (count === 0) return '';
   return ` (${count} of their frontends belong to others)`;
-}
-
-/** Where packets to a frontend go that another Service holds. @param frontend the holder's */
-export function ownerOutcomeText({ endpoints }: ForwardingEntry, { policy, outcome }: Frontend): string {
-  switch (outcome) {
-    case 'reject':
-      return 'packets are refused: it has no usable endpoint';
-    case 'drop':
-      return 'packets are dropped: its policy is Local, and no endpoint on this node is usable';
-    case 'forward': {
-      const places = ((policy === 'Local' ? endpoints.local : endpoints.cluster) ?? []).map(endpointPlace);
-      const more = places.length - MOST;
-      const named = `${places.slice(0, MOST).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-      return `packets go to ${places.length === 1 ? 'its endpoint' : `its ${counted(places.length, 'endpoint')}`} ${named}`;
-    }
-  }
 }
 
 /** The texts among these: what is false, undefined or empty is not said. */

@@ -34,6 +34,8 @@ import type { ChangeHistory } from '../application/status/change-history.js';
 import type { NodeState } from '../application/status/node-state.js';
 import type { RemainingRules } from '../application/status/remaining-rules.js';
 import type { ServiceStatuses } from '../application/status/service-statuses.js';
+import type { ServiceVerdicts } from '../application/status/service-verdicts.js';
+import type { LastingProblems } from '../application/use-cases/port-events.js';
 import type { SyncHistory } from '../application/status/sync-history.js';
 import type { ClusterEvents } from '../application/use-cases/cluster-events.js';
 import type { FamilyLoops } from '../application/sync/sync-loop.js';
@@ -67,6 +69,7 @@ export interface ReadingParts {
   /** What runs for each family, the primary one first. Empty where nothing is served. */
   readonly served: readonly ServedFamily[];
   readonly statuses: ServiceStatuses;
+  readonly serviceVerdicts: ServiceVerdicts;
   readonly syncHistory: SyncHistory;
   readonly changeHistory: ChangeHistory;
   readonly remainingRules: RemainingRules;
@@ -86,6 +89,8 @@ export interface ReaderParts extends ReadingParts {
   readonly nodeTimeouts: NodeTimeouts;
   readonly loops: FamilyLoops;
   readonly syncObserver: SyncObserver;
+  /** Records the problems of Services that all nodes have as events. */
+  readonly lastingProblems: LastingProblems;
   readonly readiness: Readiness;
   /** Undefined where nothing counts packets. */
   readonly packetCounters: PacketCounters | undefined;

@@ -20,7 +20,7 @@ import type { CommandLine } from './configuration/command-line.js';
 import type { Part } from './life-cycle.js';
 import type { OpenMode } from './modes/mode.js';
 import { makeParts, type Providers, type ProxyParts } from './parts.js';
-import { addressesPart, readingProviders, sourcePart } from './reader.js';
+import { addressesPart, judgeServices, readingProviders, sourcePart } from './reader.js';
 import { serveFamily } from './serve-family.js';
 import { scrapeGauges, serverProviders } from './servers.js';
 import { nodeEvent } from './this-node.js';
@@ -68,6 +68,13 @@ export function composeProxy(
         obstacles: () => parts.forwardingObstacles?.reasons ?? [],
         rejectedConfiguration: () => parts.live.problem,
         remainingRules: () => parts.remainingRules.reasons,
+      }),
+    serviceVerdicts: (parts) =>
+      judgeServices(parts, {
+        lookup: parts.serviceLookup,
+        localhost: (family, key) =>
+          parts.served.find((one) => one.family === family)?.localhostNodePorts?.placeOf(key),
+        unresponsive: () => parts.trafficWatchers.unresponsive(),
       }),
     trafficWatchers(parts) {
       const { localAddresses, clock } = parts;
@@ -205,6 +212,13 @@ function runningParts(proxy: ProxyParts): readonly Part[] {
       stop: () => stopAll(loops),
     },
     sourcePart(proxy),
+    {
+      name: 'verdicts on Services',
+      stop: () => {
+        proxy.serviceVerdicts.stop();
+        proxy.lastingProblems.stop();
+      },
+    },
     { name: 'event recorder', stop: () => eventRecorder.stop?.() },
     { name: 'wait for the Node', stop: () => awaitNode.stop() },
     {

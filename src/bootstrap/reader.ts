@@ -16,14 +16,17 @@ import { combineObservers } from '../application/ports/sync-observer.js';
 import { ChangeHistory } from '../application/status/change-history.js';
 import { RemainingRules } from '../application/status/remaining-rules.js';
 import { ServiceStatuses } from '../application/status/service-statuses.js';
+import { ServiceVerdicts, type VerdictSources } from '../application/status/service-verdicts.js';
 import { SyncHistory } from '../application/status/sync-history.js';
 import { FamilyLoops } from '../application/sync/sync-loop.js';
 import { ClusterEvents } from '../application/use-cases/cluster-events.js';
 import { ObjectReports } from '../application/use-cases/object-reports.js';
 import {
-  ignoredPartEvents,
   degradedPortEvents,
   failedPortEvents,
+  ignoredPartEvents,
+  LastingProblems,
+  loggedVerdicts,
 } from '../application/use-cases/port-events.js';
 import { type IpFamily, IP_FAMILIES } from '../domain/net/ip-family.js';
 import { ClusterState } from '../domain/state/cluster-state.js';
@@ -90,8 +93,16 @@ export function readingProviders(
     localAddresses: ({ clock, logger }) => new NodeAddresses(clock, logger),
 
     state: () => new ClusterState(),
-    reports: ({ source, clock }) =>
-      new ObjectReports(loggerOf('object-reports'), clock, () => source.problems),
+    reports(parts) {
+      const { source, clock } = parts;
+      const verdicts = lazily(() => parts.serviceVerdicts);
+      return new ObjectReports(
+        loggerOf('object-reports'),
+        clock,
+        () => source.problems,
+        (service) => verdicts().touch(service),
+      );
+    },
     apiClient(parts) {
       let client: Promise<ApiClient> | undefined;
       return () => (client ??= openApiClient(parts, loggerOf('api-client')));
@@ -154,16 +165,23 @@ export function readingProviders(
       new NodeContexts(nodeSettings(commandLine), state, localAddresses, loggerOf('node-contexts')),
 
     loops: ({ served }) => new FamilyLoops(served.map(({ loop }) => loop)),
-    statuses: ({ eventRecorder, clock }) =>
-      new ServiceStatuses(
+    statuses(parts) {
+      const { eventRecorder, clock } = parts;
+      const verdicts = lazily(() => parts.serviceVerdicts);
+      return new ServiceStatuses(
         failedPortEvents(eventRecorder, nodeName),
-        degradedPortEvents(eventRecorder, nodeName, clock),
-      ),
+        degradedPortEvents(eventRecorder, nodeName, clock, (...port) => verdicts().ofPort(...port)),
+        (service) => verdicts().touch(service),
+      );
+    },
+    serviceVerdicts: (parts) => judgeServices(parts),
+    lastingProblems: (parts) =>
+      new LastingProblems(parts.eventRecorder, (service) => parts.serviceVerdicts.of(service), parts.clock),
     syncHistory: ({ clock }) => new SyncHistory(clock),
     changeHistory: ({ statuses, clock }) => new ChangeHistory(statuses, clock),
     remainingRules: () => new RemainingRules(),
-    syncObserver: ({ health, metrics, syncHistory, changeHistory }) =>
-      combineObservers([health, metrics, syncHistory, changeHistory]),
+    syncObserver: ({ health, metrics, syncHistory, changeHistory, serviceVerdicts }) =>
+      combineObservers([health, metrics, syncHistory, changeHistory, serviceVerdicts]),
     health({ source, clock }) {
       const { syncPeriod } = modeSettings(configuration, modeInForce(configuration));
       return new ProxyHealth(clock, 2 * syncPeriod, () => source.status());
@@ -190,6 +208,27 @@ export function readingProviders(
     packetCounters: () => undefined,
     rejectedPackets: () => undefined,
   };
+}
+
+/** The verdicts on Services, which are logged, and recorded as events. @param more sources, of a proxy */
+export function judgeServices(parts: ReaderParts, more: Partial<VerdictSources> = {}): ServiceVerdicts {
+  const { state, statuses, reports, clock } = parts;
+  const log = loggedVerdicts(parts.logger.child({ caller: 'service-verdicts' }), clock);
+  const lasting = lazily(() => parts.lastingProblems);
+  return new ServiceVerdicts(
+    { state, statuses, reports, loops: lazily(() => parts.served.map(({ loop }) => loop)), ...more },
+    clock,
+    (...change) => {
+      log(...change);
+      lasting().changed(...change);
+    },
+  );
+}
+
+/** What is made when it is first needed, since parts need each other. */
+function lazily<Made>(make: () => Made): () => Made {
+  let made: Made | undefined;
+  return () => (made ??= make());
 }
 
 /** A client of the API server, as the command line and clientConnection describe it. Nothing is read or opened yet. */

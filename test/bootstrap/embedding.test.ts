@@ -111,6 +111,7 @@ describe('createProxy', () => {
       'addresses of this node',
       'sync loops',
       'cluster source',
+      'verdicts on Services',
       'event recorder',
       'wait for the Node',
       'changes of addresses',

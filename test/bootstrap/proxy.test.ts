@@ -25,6 +25,7 @@ const ORDER = [
   'packet forwarding',
   'sync loops',
   'cluster source',
+  'verdicts on Services',
   'event recorder',
   'wait for the Node',
   'changes of addresses',

@@ -376,9 +376,9 @@ it('a service port that cannot be programmed is an event of its Service', async 
       reportingInstance: expect.stringMatching(/^kube-proxy-./),
       regarding: { apiVersion: 'v1', kind: 'Service', namespace: 'default', name: 'web-1' },
       type: 'Warning',
-      reason: 'FailedToProgramServicePort',
+      reason: 'ProgrammingFailed',
       action: 'SyncProxyRules',
-      note: 'node node1 failed to program tcp/ (IPv4): the kernel rejected it',
+      note: 'node node1, tcp/ (IPv4): it cannot be programmed on this node: the kernel rejected it; check the proxy of this node: kubeproxy status',
     },
   ]);
   // Further tries fail for the same reason: the event is a series.

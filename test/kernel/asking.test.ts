@@ -119,7 +119,7 @@ default    idle  ClusterIP  0/0        no endpoint  172.30.20.7:53/UDP
 default    web   NodePort   2/2        programmed   172.30.20.6:80/TCP +1
 `,
     });
-    const without = await asked<ServiceList>('services', '--without-endpoints');
+    const without = await asked<ServiceList>('services', '--problems');
     expect(without.services.map(({ name }) => name)).toEqual(['idle']);
     const { exitCode, stdout, stderr } = await ask(
       'services',
@@ -346,7 +346,7 @@ default    web   NodePort   2/2        programmed   172.30.20.6:80/TCP +1
         'cluster-ip 172.30.20.6:80 (Cluster): belongs to default/web:http, packets go to its 2 endpoints 10.244.1.11:8080, 10.244.1.12:8080\n',
       ) as string,
     });
-    const failing = await ask('services', '--failing');
+    const failing = await ask('services', '--problems');
     expect(failing.stdout).toMatch(/zrival .* held .*172\.30\.20\.6:80\/TCP belongs to default\/web:http/);
     expect((await node.get('http://127.0.0.1:10256/healthz')).status).toBe(200);
     expect((await node.get('http://127.0.0.1:10256/readyz')).status).toBe(200);

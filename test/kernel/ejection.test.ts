@@ -152,11 +152,11 @@ describe.each(sampleOf<ModeName>(['nftables', 'iptables']))('in mode %s', (mode)
     expect([...names]).toEqual([alive!.name]);
     expect(new Set(await askTimes(5, testbed.pod, sticky))).toEqual(new Set([alive!.name]));
     const { families } = await answer<Explanation>('explain', 'default/web');
-    expect(families[0]!.ports[0]!.findings).toEqual([
+    expect(families[0]!.ports[0]!.verdicts).toMatchObject([
       {
-        kind: 'aside',
-        isFault: false,
-        text: expect.stringContaining(`endpoint ${dead!.address}:8080 ejected since`),
+        state: 'warning',
+        cause: 'UnresponsiveEndpoint',
+        reason: expect.stringContaining(`${dead!.address}:8080`) as string,
       },
     ]);
     const { endpoints: reached, remarks } = await answer<TraceAnswer>(
@@ -167,9 +167,9 @@ describe.each(sampleOf<ModeName>(['nftables', 'iptables']))('in mode %s', (mode)
       `${web.dst}:80`,
     );
     expect(reached.map(({ address }) => address)).toEqual([alive!.address]);
-    expect(remarks).toContain(families[0]!.ports[0]!.findings[0]!.text);
+    expect(remarks).toContainEqual(expect.stringContaining(`endpoint ${dead!.address}:8080 ejected since`));
     expect((await Command.run(testbed.node, ['diff'])).exitCode).toBe(0);
-    expect(proxy.log).toContain('EndpointEjected');
+    expect(proxy.log).toContain('UnresponsiveEndpoint');
 
     await rejoin(dead!.host);
     await until('they are tried again', async () => Object.keys(await aside()).length === 0, 60_000);

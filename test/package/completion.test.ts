@@ -36,7 +36,8 @@ const row = (namespace: string, name: string): ServiceRow => ({
     name,
     frontends: ['10.96.0.1:80/TCP'],
     endpointCounts: { used: 1, known: 1 },
-    state: 'programmed',
+    state: 'ok',
+    reason: '1 of 1 endpoint is ready',
   },
 });
 

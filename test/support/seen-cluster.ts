@@ -1,10 +1,7 @@
 import { ExplainAddress } from '../../src/diagnostics/application/explain/explain-address.js';
 import { ExplainPort } from '../../src/diagnostics/application/explain/explain-port.js';
-import {
-  Explain,
-  type ExplainSources,
-  UnservedServices,
-} from '../../src/diagnostics/application/explain/explain.js';
+import { Explain, type ExplainSources } from '../../src/diagnostics/application/explain/explain.js';
+import { ServiceVerdicts } from '../../src/application/status/service-verdicts.js';
 import type { LocalhostLookup } from '../../src/application/status/port-status.js';
 import type { ServiceLookup } from '../../src/application/ports/cluster-source.js';
 import { ListServices } from '../../src/diagnostics/application/status/list-services.js';
@@ -37,7 +34,7 @@ interface SeenFrom {
 /** What is seen of objects of a cluster on node n1 in zone a, after a sync that succeeded. */
 export class SeenCluster {
   readonly state = new ClusterState();
-  readonly statuses = new ServiceStatuses();
+  readonly statuses = new ServiceStatuses(undefined, undefined, (service) => this.verdicts.touch(service));
   readonly unread: string[] = [];
   readonly waiting = new Set<string>();
   /** Endpoints that step aside, as `ip:port`, of Services that have their silent endpoints do so. */
@@ -52,6 +49,7 @@ export class SeenCluster {
     unreadObjects: this.unread,
     isWaiting: (key: string) => this.waiting.has(key),
   }));
+  readonly verdicts: ServiceVerdicts;
   readonly explain: Explain;
   readonly addresses: ExplainAddress;
   readonly list: ListServices;
@@ -77,22 +75,23 @@ export class SeenCluster {
       new FakeClock(),
       () => undefined,
     );
-    const unserved = new UnservedServices(state, reports, lookup);
     const localhost: LocalhostLookup = (family, key) => this.localhost.get(`${family} ${key}`);
+    this.verdicts = new ServiceVerdicts(
+      { state, loops: () => loops, statuses, reports, localhost, lookup },
+      new FakeClock(),
+    );
+    const { verdicts } = this;
     this.explain = new Explain({
       state,
       loops,
-      statuses,
-      reports,
+      verdicts,
       history,
       healthChecks: [],
-      unserved,
-      localhost,
       obstacles,
       waitingSeconds: () => undefined,
     });
     const isListed = (): boolean => this.isListed;
-    this.addresses = new ExplainAddress(new ExplainPort(state, statuses, loops), state, loops, {
+    this.addresses = new ExplainAddress(new ExplainPort(verdicts), state, loops, {
       mode,
       isListed,
       network: (family) => ({
@@ -102,7 +101,7 @@ export class SeenCluster {
       }),
       localAddresses: () => [...Object.values(NODE_IPS), '127.0.0.1', '::1'],
     });
-    this.list = new ListServices(state, loops, statuses, (key) => unserved.why(key), isListed, localhost);
+    this.list = new ListServices(state, loops, statuses, verdicts, isListed, localhost);
     state.applyNode({ name: 'n1', zone: 'a', ips: [], podCIDRs: [], draining: false });
   }
 

@@ -76,6 +76,7 @@ export class ApiEventRecorder implements EventRecorder {
     const key = keyOf(event);
     const known = this.known.get(key);
     if (known) {
+      if (event.name !== undefined) return;
       known.count++;
       known.lastTime = this.clock.now();
       if (known.posted === 1) this.enqueue(known);
@@ -259,9 +260,9 @@ function eventNamespace({ regarding }: ClusterEvent): string {
   return regarding.namespace || 'default';
 }
 
-/** A unique name: that of the object and a time in nanoseconds (docs/spec/server.md §1.5). */
-export function eventName({ regarding }: ClusterEvent, nanoseconds: bigint): string {
-  const name = `${regarding.name}.${nanoseconds.toString(16)}`;
+/** The name that it has, or a unique one: that of the object and a time in nanoseconds (docs/spec/server.md §1.5). */
+export function eventName({ regarding, name: given }: ClusterEvent, nanoseconds: bigint): string {
+  const name = given ?? `${regarding.name}.${nanoseconds.toString(16)}`;
   return name.length <= 253 && SUBDOMAIN.test(name) ? name : randomUUID();
 }
 

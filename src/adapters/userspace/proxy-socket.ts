@@ -4,7 +4,7 @@ import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
 import { errorMessage } from '../../application/error-message.js';
-import { ownerText } from '../../application/words.js';
+import { ownerText } from '../../domain/verdict/conflicts.js';
 import { endpointPlace } from '../../domain/model/endpoint.js';
 import { NamedError } from '../../domain/model/named-error.js';
 import { serviceOf, type Protocol, type ServicePortKey } from '../../domain/model/service-port-name.js';

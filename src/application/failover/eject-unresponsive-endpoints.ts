@@ -20,6 +20,8 @@ import { ConntrackUnavailableError } from '../ports/node/conntrack.js';
 import type { TrafficWatchers } from '../traffic/traffic-watchers.js';
 import { compactTexts } from '../words.js';
 import type { EjectionLookup, EjectionTimes, EjectionStatus } from '../status/port-status.js';
+import { unresponsive } from '../../domain/verdict/sentences.js';
+import { verdictEvent } from '../use-cases/port-events.js';
 import { OwnConnects } from './own-connects.js';
 import type { EventRecorder } from '../ports/event-recorder.js';
 import type { Logger } from '../ports/logger.js';
@@ -257,7 +259,7 @@ export class EjectionReports {
     return this.counts;
   }
 
-  stepped({ key: servicePort, family, name }: ForwardingEntry, step: EjectionStep): void {
+  stepped({ key: servicePort, family, knownEndpoints }: ForwardingEntry, step: EjectionStep): void {
     const { place: endpoint, what, why } = step;
     this.counts.set(why, (this.counts.get(why) ?? 0) + 1);
     if (what === 'returned') {
@@ -269,14 +271,15 @@ export class EjectionReports {
     }
     const { seconds } = step;
     this.logger.warn({ servicePort, family, endpoint, why, seconds }, 'ejected an unresponsive endpoint');
-    this.events.record({
-      regarding: { kind: 'Service', namespace: name.namespace, name: name.name },
-      type: 'Warning',
-      reason: 'EndpointEjected',
-      action: 'EjectEndpoint',
-      // Without the time, so that a repetition is the same event.
-      note: `node ${this.nodeName}: endpoint ${endpoint} of ${servicePort} (${family}) is ready, but the last connections to it got no answer; new connections go to other endpoints for a while`,
-    });
+    // Without the time, so that a repetition is the same event.
+    this.events.record(
+      verdictEvent(
+        serviceOf(servicePort),
+        unresponsive([endpoint], knownEndpoints),
+        'EjectEndpoint',
+        `node ${this.nodeName}, ${family}`,
+      ),
+    );
   }
 
   /** Logs once why unresponsive endpoints cannot be ejected. */

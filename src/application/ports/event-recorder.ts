@@ -16,6 +16,8 @@ export interface ClusterEvent {
   readonly action: string;
   /** For people; may be empty. */
   readonly note: string;
+  /** Missing: a new one. With a name, all nodes record the same event, and the API server keeps the first. */
+  readonly name?: string;
 }
 
 /**

@@ -7,8 +7,9 @@ import {
 import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import { serviceOf, servicePortName, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { ServiceNote } from '../ports/backend.js';
-import { compactTexts, conflictsText } from '../words.js';
-import type { DegradedStatus, ConflictingFrontend } from './port-status.js';
+import { conflictsText, type ConflictingFrontend } from '../../domain/verdict/conflicts.js';
+import { compactTexts } from '../words.js';
+import type { DegradedStatus } from './port-status.js';
 
 /** Differences between service ports as requested and as programmed: other Services own frontends, the backend has notes, the node lacks something. */
 export class Deviations {
@@ -70,7 +71,9 @@ interface Deviation extends Pick<DegradedStatus, 'limitedBy'> {
 
 /** Names the owners of frontends as they are when it is read: a new owner costs all others that request the frontend nothing. */
 export function degradedStatus(since: string, { held, texts, ...rest }: Deviation): DegradedStatus {
-  if (held().length === 0) return { state: 'degraded', sinceTime: since, reason: texts.join('; '), ...rest };
+  const limits = texts.length > 0 ? { limits: texts } : {};
+  if (held().length === 0)
+    return { state: 'degraded', sinceTime: since, reason: texts.join('; '), ...limits, ...rest };
   return {
     state: 'degraded',
     sinceTime: since,
@@ -80,6 +83,7 @@ export function degradedStatus(since: string, { held, texts, ...rest }: Deviatio
     get reason() {
       return [conflictsText(held()), ...texts].join('; ');
     },
+    ...limits,
     ...rest,
   };
 }

@@ -58,7 +58,7 @@ export class NodeState {
       sync.failures > 0 && `${family}: ${failedSyncs(sync)}`,
       sync.unverified && `${family}: the rules cannot be verified: ${sync.unverified.reason}`,
       sync.lastSuccess && sync.failures === 0 && reason && `${family}: ${reason}`,
-      ...portProblemTexts(family, statuses, isNodeProblem),
+      ...portProblemTexts(family, statuses),
     );
   }
 
@@ -87,15 +87,14 @@ export class NodeState {
 export const UNEXPLAINED_RULES_KEPT =
   'rules that no object explains are kept until everything has been readable once';
 
-/** How many of the failed and degraded service ports of a family meet the condition. */
-export function portProblemTexts(
+/** How many of the service ports of a family failed or are degraded because of this node. */
+function portProblemTexts(
   family: IpFamily,
   statuses: Pick<ServiceStatuses, 'failures' | 'degradations'>,
-  isMeant: typeof isNodeProblem,
 ): readonly string[] {
-  const failed = statuses.failures(family).filter((port) => isMeant('failed', port)).length;
-  const degraded = statuses.degradations(family).filter((port) => isMeant('degraded', port));
-  const conflicts = degraded.reduce((sum, { conflicts: held = [] }: PortProblem) => sum + held.length, 0);
+  const failed = statuses.failures(family).filter((port) => isNodeProblem('failed', port)).length;
+  const degraded = statuses.degradations(family).filter((port) => isNodeProblem('degraded', port));
+  const conflicts = degraded.reduce((sum, { conflicts: lost = [] }: PortProblem) => sum + lost.length, 0);
   return compactTexts(
     failed > 0 && `${family}: ${counted(failed, 'service port fails', 'service ports fail')}`,
     degraded.length > 0 &&

@@ -1,5 +1,6 @@
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { ConflictingFrontend } from '../../domain/verdict/conflicts.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { FamilyPortKey } from '../../domain/traffic/service-frontends.js';
 import {
@@ -14,15 +15,6 @@ import {
   type Shape,
 } from '../../domain/shape.js';
 
-/** A frontend that a service port claims and another one holds. */
-export interface ConflictingFrontend {
-  /** As `frontendName` makes it: `10.96.0.10:53/UDP`. */
-  readonly frontend: string;
-  /** The Service that has it, as `namespace/name`; or what of the proxy's own is there, in words. */
-  readonly owner: string;
-  /** The name of the holder's port; missing for an unnamed one. */
-  readonly portName?: string | undefined;
-}
 const conflictingFrontend: Shape<ConflictingFrontend> = fields({
   frontend: text,
   owner: text,
@@ -42,6 +34,8 @@ const degraded = fields({
   reason: text,
   /** Its frontends that another service port holds; missing without any. */
   conflicts: optional(list(conflictingFrontend)),
+  /** In which other ways it is not programmed as requested; missing: in none. */
+  limits: optional(list(text)),
   /** `node`: the node lacks something. Missing: its Service requests what it cannot have. */
   limitedBy: optional(oneOf('node')),
 });

@@ -1,20 +1,9 @@
-import { requestedFrontends, type ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
-import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import { serviceOf, type ServiceKey, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { DegradedStatus, FailedStatus, PortStatus, PortProblem } from './port-status.js';
 
 /** The outcome of an attempt to program a service port. */
 export type ServiceStatus = Exclude<PortStatus, { readonly state: 'pending' }>;
-
-/** How many of its frontends other service ports hold. */
-export function conflictCount(status: ServiceStatus | undefined): number {
-  return status?.state === 'degraded' ? (status.conflicts?.length ?? 0) : 0;
-}
-
-/** Whether other service ports hold all its frontends, so that nothing leads to its endpoints. */
-export function holdsNothing(entry: ForwardingEntry, status: ServiceStatus | undefined): boolean {
-  return entry.frontends.length === 0 || conflictCount(status) === requestedFrontends(entry).length;
-}
 
 type ProblemState = 'failed' | 'degraded';
 const PROBLEM_STATES: readonly ProblemState[] = ['failed', 'degraded'];
@@ -33,6 +22,7 @@ export class ServiceStatuses {
   /**
    * @param failed called on each failure
    * @param degraded called when one begins to be degraded, or is so for another reason
+   * @param changed called for each status that is set or removed
    */
   constructor(
     private readonly failed: (family: IpFamily, key: ServicePortKey, status: FailedStatus) => void = () => {},
@@ -41,6 +31,7 @@ export class ServiceStatuses {
       key: ServicePortKey,
       status: DegradedStatus,
     ) => void = () => {},
+    private readonly changed: (service: ServiceKey) => void = () => {},
   ) {}
 
   get(family: IpFamily, key: ServicePortKey): ServiceStatus | undefined {
@@ -50,6 +41,7 @@ export class ServiceStatuses {
   set(family: IpFamily, key: ServicePortKey, status: ServiceStatus): void {
     const former = this.byFamily[family].get(key);
     this.byFamily[family].set(key, status);
+    this.changed(serviceOf(key));
     const { state } = status;
     for (const trouble of PROBLEM_STATES)
       if (state === trouble) this.problems[trouble][family].add(key);
@@ -61,6 +53,7 @@ export class ServiceStatuses {
 
   remove(family: IpFamily, key: ServicePortKey): void {
     this.byFamily[family].delete(key);
+    this.changed(serviceOf(key));
     for (const trouble of PROBLEM_STATES) this.problems[trouble][family].delete(key);
   }
 

@@ -107,7 +107,7 @@ export class ServicePortOutcomes {
     if (more > 0)
       this.logger.error(
         { family, more, waiting: failed.filter(({ waits }) => waits).length },
-        'cannot program more service ports; `kubeproxy services --failing` lists all',
+        'cannot program more service ports; `kubeproxy services --problems` lists all',
       );
   }
 

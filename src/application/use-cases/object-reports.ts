@@ -1,11 +1,12 @@
 import type { ServiceKey } from '../../domain/model/service-port-name.js';
+import { getOrMake } from '../../domain/model/maps.js';
 import { cutText } from '../cut-text.js';
 import { MessageRate } from '../message-rate.js';
 import type { Clock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 
 /** The suffix that the cluster appends to a Service's name to name a slice. */
-const GENERATED_SUFFIX = /^[a-z0-9]{5}$/;
+const GENERATED_SUFFIX = /-[a-z0-9]{5}$/;
 
 /** The object that a problem of the source is about. */
 const NAMED = /: ((?:Service|EndpointSlice|Endpoints) [^ :]+): /;
@@ -23,9 +24,20 @@ export function isAboutObject(problem: string): boolean {
   return NAMED.test(problem);
 }
 
+/** Invalid parts of an object, or of an object that is ignored altogether. */
+export interface ObjectProblem {
+  /** `Service shop/web`. */
+  readonly object: string;
+  readonly text: string;
+  /** The object is used without its invalid parts. */
+  readonly usable: boolean;
+}
+
 /** Logs what is wrong with objects of the cluster: each problem of an object once, until it changes, and not too often. */
 export class ObjectReports {
-  private readonly problems = new Map<string, { readonly text: string; readonly usable: boolean }>();
+  private readonly problems = new Map<string, ObjectProblem>();
+  /** The objects among them by the Service that they are named after. */
+  private readonly byService = new Map<ServiceKey, Set<string>>();
   private readonly rate: MessageRate;
 
   constructor(
@@ -33,6 +45,8 @@ export class ObjectReports {
     clock: Pick<Clock, 'steady'>,
     /** What the source itself rejects, and so did not deliver: `place: Kind namespace/name: reason`. */
     private readonly unread: () => readonly string[] = () => [],
+    /** Called when the problems of an object have changed that is named after a Service. */
+    private readonly changed: (service: ServiceKey) => void = () => {},
   ) {
     this.rate = new MessageRate(clock, logger);
   }
@@ -47,12 +61,15 @@ export class ObjectReports {
     const named = cutTexts(problems);
     const text = named.join('; ');
     if (problems.length === 0) {
-      this.problems.delete(id);
+      this.remove(id);
       return false;
     }
     const previous = this.problems.get(id);
     if (previous?.text === text && previous.usable === usable) return false;
-    this.problems.set(id, { text, usable });
+    this.problems.set(id, { object: id, text, usable });
+    const service = serviceNamedBy(id);
+    getOrMake(this.byService, service, () => new Set()).add(id);
+    this.changed(service);
     const suppressed = this.rate.admit(id);
     if (!suppressed) return false;
     const facts = { kind, name, problems: named, ...suppressed };
@@ -61,25 +78,34 @@ export class ObjectReports {
     return true;
   }
 
-  /** What is wrong with the objects of a Service: itself, these slices of it, and unreadable slices named after it. */
-  about(service: ServiceKey, slices: readonly string[]): readonly string[] {
-    const own = new Set([
-      `Service ${service}`,
-      `Endpoints ${service}`,
+  /** The problems of a Service's objects: itself, these slices of it, and unreadable slices named after it. Costs what it has. */
+  of(service: ServiceKey, slices: readonly string[]): readonly ObjectProblem[] {
+    const unread = this.unread().flatMap((text): readonly ObjectProblem[] => {
+      const object = NAMED.exec(text)?.[1];
+      return object !== undefined &&
+        (serviceNamedBy(object) === service || slices.some((slice) => object === `EndpointSlice ${slice}`))
+        ? [{ object, text: text.replace(`${object}: `, ''), usable: false }]
+        : [];
+    });
+    if (this.problems.size === 0) return unread;
+    const ids = new Set([
+      ...(this.byService.get(service) ?? []),
       ...slices.map((slice) => `EndpointSlice ${slice}`),
     ]);
-    const prefix = `EndpointSlice ${service}-`;
-    const concerned = (id: string): boolean =>
-      own.has(id) || (id.startsWith(prefix) && GENERATED_SUFFIX.test(id.slice(prefix.length)));
-    const complaints = [...this.problems].flatMap(([id, { text, usable }]) =>
-      concerned(id) ? [`${id}${usable ? '' : ' is ignored'}: ${text}`] : [],
-    );
-    const unread = this.unread().filter((problem) => concerned(NAMED.exec(problem)?.[1] ?? ''));
-    return [...complaints, ...unread];
+    return [...[...ids].flatMap((id) => this.problems.get(id) ?? []), ...unread];
   }
 
   forget(kind: string, name: string): void {
-    this.problems.delete(`${kind} ${name}`);
+    this.remove(`${kind} ${name}`);
+  }
+
+  private remove(id: string): void {
+    if (!this.problems.delete(id)) return;
+    const service = serviceNamedBy(id);
+    const ids = this.byService.get(service);
+    ids?.delete(id);
+    if (ids?.size === 0) this.byService.delete(service);
+    this.changed(service);
   }
 
   /** Everything that is ignored at present, also by the source. */
@@ -122,6 +148,14 @@ export class ObjectReports {
   get rejectedServices(): readonly string[] {
     return this.rejected.filter((text) => SERVICES.test(text));
   }
+}
+
+/** The Service that an object is named after: a slice has its name, and a generated suffix. */
+function serviceNamedBy(object: string): ServiceKey {
+  const name = object.slice(object.indexOf(' ') + 1);
+  return object.startsWith('EndpointSlice ') && GENERATED_SUFFIX.test(name)
+    ? name.replace(GENERATED_SUFFIX, '')
+    : name;
 }
 
 /** As many of the texts as fit into a message. */

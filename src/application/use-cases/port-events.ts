@@ -1,16 +1,43 @@
-import {
-  serviceKey,
-  serviceOf,
-  type ServicePortKey,
-  type ServiceKey,
-} from '../../domain/model/service-port-name.js';
+/** Events and log lines about verdicts on Services. */
+
+import { OUR_ANNOTATIONS } from '../../domain/decode/annotations.js';
+import { serviceOf, type ServiceKey, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import { ignoredPart, programmingFailed } from '../../domain/verdict/sentences.js';
+import { CAUSES, type Cause, type Verdict } from '../../domain/verdict/verdict.js';
 import { MessageRate } from '../message-rate.js';
-import type { Clock } from '../ports/clock.js';
-import type { EventRecorder, EventSubject } from '../ports/event-recorder.js';
-import type { DegradedStatus, FailedStatus } from '../status/port-status.js';
-import { annotationPath } from '../../domain/decode/annotations.js';
-import { cutText } from '../cut-text.js';
+import type { Clock, Timer } from '../ports/clock.js';
+import type { ClusterEvent, EventRecorder, EventSubject } from '../ports/event-recorder.js';
+import type { Logger } from '../ports/logger.js';
+import type { FailedStatus } from '../status/port-status.js';
+import type { JudgedService, Problem, VerdictChanged } from '../status/service-verdicts.js';
+
+/** An event about a verdict. @param about what it concerns besides the Service; empty: the Service alone */
+export function verdictEvent(
+  service: ServiceKey,
+  { cause, reason, nextStep, state }: Verdict,
+  action: string,
+  about = '',
+): ClusterEvent {
+  const sentence = nextStep === undefined ? reason : `${reason}; ${nextStep}`;
+  return {
+    regarding: subjectOf(service),
+    type: state === 'ok' ? 'Normal' : 'Warning',
+    reason: cause ?? 'Ok',
+    action,
+    note: about === '' ? sentence : `${about}: ${sentence}`,
+  };
+}
+
+function subjectOf(service: ServiceKey): EventSubject {
+  const [namespace = '', name = ''] = service.split('/');
+  return { kind: 'Service', namespace, name };
+}
+
+/** `node n1, tcp/http (IPv4)`. */
+function placeOf(nodeName: string, family: IpFamily, key: ServicePortKey): string {
+  return `node ${nodeName}, ${key.slice(serviceOf(key).length + 1)} (${family})`;
+}
 
 /**
  * Records an event on the Service when one of its ports fails to be programmed on this node; not for one that was never tried by
@@ -20,54 +47,39 @@ export function failedPortEvents(
   events: EventRecorder,
   nodeName: string,
 ): (family: IpFamily, key: ServicePortKey, status: FailedStatus) => void {
-  return (family, key, { reason, attempts }) => {
+  return (family, key, { reason, attempts, limitedBy }) => {
     if (attempts === 0) return;
-    const { regarding, port } = placeOf(key);
-    events.record({
-      regarding,
-      type: 'Warning',
-      reason: 'FailedToProgramServicePort',
-      action: 'SyncProxyRules',
-      note: `node ${nodeName} failed to program ${port} (${family}): ${reason}`,
-    });
+    const verdict = programmingFailed(reason, limitedBy);
+    events.record(verdictEvent(serviceOf(key), verdict, 'SyncProxyRules', placeOf(nodeName, family, key)));
   };
 }
+
+/** Of a degraded service port. */
+const LIMITS: ReadonlySet<Cause | undefined> = new Set(['FrontendConflict', 'LimitedProgramming']);
 
 /**
  * Records an event on the Service when one of its ports is degraded, as where its address belongs to
  * another Service. Not too often for one Service: it may have very many ports.
+ * @param verdictsOf of a service port
  */
 export function degradedPortEvents(
   events: EventRecorder,
   nodeName: string,
   clock: Pick<Clock, 'steady'>,
-): (family: IpFamily, key: ServicePortKey, status: DegradedStatus) => void {
+  verdictsOf: (family: IpFamily, key: ServicePortKey) => readonly Verdict[],
+): (family: IpFamily, key: ServicePortKey) => void {
   const rate = new MessageRate(clock);
-  return (family, key, { reason, conflicts }) => {
-    if (!rate.admit(serviceOf(key))) return;
-    const { regarding, port } = placeOf(key);
-    events.record({
-      regarding,
-      type: 'Warning',
-      reason: conflicts ? 'FrontendConflict' : 'ServicePortDegraded',
-      action: 'SyncProxyRules',
-      note: `node ${nodeName} serves ${port} (${family}) with limits: ${reason}`,
-    });
-  };
-}
-
-function placeOf(key: ServicePortKey): { readonly regarding: EventSubject; readonly port: string } {
-  const [namespace = '', name = ''] = serviceOf(key).split('/');
-  return {
-    regarding: { kind: 'Service', namespace, name },
-    port: key.slice(serviceKey(namespace, name).length + 1),
+  return (family, key) => {
+    const service = serviceOf(key);
+    if (!rate.admit(service)) return;
+    for (const verdict of verdictsOf(family, key))
+      if (LIMITS.has(verdict.cause))
+        events.record(verdictEvent(service, verdict, 'SyncProxyRules', placeOf(nodeName, family, key)));
   };
 }
 
 /** Called with the ignored parts of an object of a Service when they have changed. */
 export type IgnoredParts = (service: ServiceKey, object: string, problems: readonly string[]) => void;
-
-const OURS = annotationPath('kube-proxy-ts/').slice(0, -1);
 
 /**
  * Records an event on the Service for what is ignored of it or of an EndpointSlice: annotations that this proxy does not
@@ -75,23 +87,100 @@ const OURS = annotationPath('kube-proxy-ts/').slice(0, -1);
  */
 export function ignoredPartEvents(events: EventRecorder): IgnoredParts {
   return (service, object, problems) => {
-    const [namespace = '', name = ''] = service.split('/');
-    const record = (reason: string, action: string, about: readonly string[]): void => {
-      if (about.length === 0) return;
-      events.record({
-        regarding: { kind: 'Service', namespace, name },
-        type: 'Warning',
-        reason,
-        action,
-        note: cutText(`${object}: ${about.join('; ')}`),
-      });
+    const isOurs = (problem: string): boolean => problem.startsWith(OUR_ANNOTATIONS);
+    const record = (isAnnotation: boolean): void => {
+      const about = problems.filter((problem) => isOurs(problem) === isAnnotation);
+      if (about.length > 0)
+        events.record(
+          verdictEvent(service, ignoredPart(object, about.join('; '), isAnnotation), 'ReadObject'),
+        );
     };
-    const isOurs = (problem: string): boolean => problem.startsWith(OURS);
-    record('AnnotationNotUnderstood', 'ReadAnnotations', problems.filter(isOurs));
-    record(
-      'FieldIgnored',
-      'ReadObject',
-      problems.filter((problem) => !isOurs(problem)),
-    );
+    record(true);
+    record(false);
   };
+}
+
+/** Logs when the verdict on a Service changes: errors of this node as warnings, all else for those who look closer. Not too often. */
+export function loggedVerdicts(logger: Logger, clock: Pick<Clock, 'steady'>): VerdictChanged {
+  const rate = new MessageRate(clock, logger);
+  return ({ service, verdict }, former) => {
+    const { state, cause, reason, nextStep } = verdict;
+    const isOfNode =
+      isNodeCause(cause) || (state === 'ok' && former?.state === 'error' && isNodeCause(former.cause));
+    if (!isOfNode || (state === 'warning' && former?.state !== 'error'))
+      return logger.debug({ service, state, cause, reason }, 'the verdict on a Service has changed');
+    const suppressed = rate.admit(service);
+    if (!suppressed) return;
+    if (state === 'error')
+      logger.warn(
+        { service, cause, reason, nextStep, ...suppressed },
+        'a Service does not work on this node',
+      );
+    else logger.info({ service, reason, ...suppressed }, 'a Service works on this node again');
+  };
+}
+
+function isNodeCause(cause: Cause | undefined): boolean {
+  return cause !== undefined && CAUSES[cause] === 'node';
+}
+
+/** Milliseconds: how long a problem must have lasted, the longest random delay besides, and how often what is due is recorded. */
+const LASTING = 30_000;
+const LONGEST_DELAY = 300_000;
+const CHECK_EVERY = 10_000;
+/** At a time. All nodes record the same, and the API server keeps one of each. */
+const MOST_AT_ONCE = 5;
+/** Problems that wait to be recorded. */
+const MOST_WAITING = 1_000;
+
+/**
+ * Records an event on a Service for a problem that all nodes have, as when no pod is selected: once it has lasted, and after a random
+ * delay. Its name follows from the Service and the cause, so that one of all nodes creates it.
+ */
+export class LastingProblems {
+  /** When each is due, by the steady clock. */
+  private readonly due = new Map<ServiceKey, { readonly cause: Cause; readonly at: number }>();
+  private timer: Timer | undefined;
+  private isStopped = false;
+
+  constructor(
+    private readonly events: EventRecorder,
+    private readonly verdictOf: (service: ServiceKey) => Verdict | undefined,
+    private readonly clock: Pick<Clock, 'after' | 'steady'>,
+    private readonly random: () => number = Math.random,
+  ) {}
+
+  changed({ service, verdict }: JudgedService, former: Problem | undefined): void {
+    const { state, cause } = verdict;
+    if (former && former.cause !== cause) this.due.delete(service);
+    if (state === 'ok' || cause === undefined || cause === former?.cause || CAUSES[cause] === 'node') return;
+    if (this.isStopped || this.due.size >= MOST_WAITING) return;
+    this.due.set(service, { cause, at: this.clock.steady() + LASTING + this.random() * LONGEST_DELAY });
+    this.timer ??= this.clock.after(CHECK_EVERY, () => this.check());
+  }
+
+  /** Idempotent. */
+  stop(): void {
+    this.isStopped = true;
+    this.timer?.cancel();
+    this.due.clear();
+  }
+
+  private check(): void {
+    this.timer = undefined;
+    let left = MOST_AT_ONCE;
+    for (const [service, { cause, at }] of this.due) {
+      if (at > this.clock.steady()) continue;
+      this.due.delete(service);
+      const verdict = this.verdictOf(service);
+      if (verdict?.cause !== cause) continue;
+      const [, name = ''] = service.split('/');
+      this.events.record({
+        ...verdictEvent(service, verdict, 'JudgeService'),
+        name: `${name}.${cause.toLowerCase()}`,
+      });
+      if (--left === 0) break;
+    }
+    if (this.due.size > 0) this.timer = this.clock.after(CHECK_EVERY, () => this.check());
+  }
 }

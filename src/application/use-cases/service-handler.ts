@@ -22,7 +22,7 @@ export class ServiceHandler implements ObjectHandler {
     const value = excess === undefined ? read : undefined;
     const all = [...(excess === undefined ? [] : [excess]), ...problems, ...notes];
     const isNews = reports.report('Service', name, all, value !== undefined);
-    if (isNews) ignoredParts?.(name, `Service ${name}`, all);
+    if (isNews && value) ignoredParts?.(name, `Service ${name}`, all);
     const service = value ?? ignored;
     if (service === undefined) observer.serviceEvent(name, false);
     else if (state.hasService(name)) this.onServiceUpdate(name, service);

@@ -1,7 +1,6 @@
 import type { FamilyStatus, WatchStatus, ProxyStatus } from './status/proxy-status.js';
 import { counted, compactTexts } from '../../application/words.js';
 import type { PortStatus } from '../../application/status/port-status.js';
-import type { RowState, ServiceRow } from './status/service-row.js';
 import type { ChangeEntry, ListChange } from '../../application/status/change-entry.js';
 import type { EndpointExplanation, FrontendExplanation } from './explain/explanation.js';
 import type { HealthCheckState } from '../../application/health/service-health-checks.js';
@@ -48,7 +47,7 @@ export function watchWords(
 /* What states are called, on terminals and on the page alike. Nothing here needs more than the values. */
 
 /** Another version may have other states. */
-function stateWord(state: RowState | PortStatus['state'] | ProxyStatus['state']): string {
+function stateWord(state: PortStatus['state'] | ProxyStatus['state']): string {
   return state.replace('-', ' ');
 }
 
@@ -62,26 +61,6 @@ export const NO_ENDPOINT = 'no endpoint';
 
 /** Of an endpoint that is ready and silent. */
 export const SILENT = 'does not answer';
-
-/** What a Service in a list is, in a word or two. */
-export function rowWord(row: ServiceRow): string {
-  return lacksEndpoints(row) ? NO_ENDPOINT : problemWord(row);
-}
-
-/** The same, without a look at endpoints: of those that are degraded, others hold frontends of some. */
-export function problemWord({ state, conflicts = 0 }: Pick<ServiceRow, 'state' | 'conflicts'>): string {
-  return state === 'degraded' && conflicts > 0 ? 'held' : stateWord(state);
-}
-
-/** Clients of it are refused or lost, although it is programmed as asked for. */
-export function lacksEndpoints({ state, endpointCounts }: ServiceRow): boolean {
-  return state === 'programmed' && endpointCounts.used === 0;
-}
-
-/** Whether something is wrong with it that the proxy cannot mend alone. */
-export function isFailing({ state }: Pick<ServiceRow, 'state'>): boolean {
-  return state === 'failed' || state === 'degraded';
-}
 
 /** The status of a service port in a line. @param time how a time is written */
 export function portStatusText(status: PortStatus, time: (at: string) => string = String): string {
@@ -154,7 +133,7 @@ export function outcomeWords(
   { outcome, reason }: Pick<FrontendExplanation, 'outcome' | 'reason'>,
   tone: (outcome: string, text: string) => string = (_, text) => text,
 ): string {
-  return outcome === 'held' ? tone(outcome, reason) : `${tone(outcome, outcome)}, ${reason}`;
+  return outcome === 'conflict' ? tone(outcome, reason) : `${tone(outcome, outcome)}, ${reason}`;
 }
 
 /** Whether the health check of a Service answers, and what: on terminals and on the page alike. */

@@ -1,7 +1,6 @@
 import {
   differenceRoutes,
   endpointRoutes,
-  serviceCountRoutes,
   serviceListRoutes,
   serviceRoutes,
   statusRoutes,
@@ -19,8 +18,8 @@ import { CannotTraceError, type TracePackets } from '../application/trace/trace-
 import { ModeRules } from './mode-rules.js';
 import { release } from 'node:os';
 import type { ExplainAddress } from '../application/explain/explain-address.js';
-import { Explain, UnservedServices } from '../application/explain/explain.js';
-import { CountServices, ListServices, FindEndpoints } from '../application/status/list-services.js';
+import { Explain } from '../application/explain/explain.js';
+import { ListServices, FindEndpoints } from '../application/status/list-services.js';
 import { ReportStatus } from '../application/status/report-status.js';
 import { counted } from '../../application/words.js';
 import { timeText } from '../../domain/model/text.js';
@@ -31,12 +30,7 @@ import { fullVersion, PROGRAM_VERSION } from '../../bootstrap/version.js';
 /** Everything that the proxy reports beyond what kube-proxy does: the routes under `/debug/`, and the page. */
 export function debugRoutes(parts: DiagnosedParts, startTime: number): Routes {
   const loops = parts.served.map(({ loop }) => loop);
-  const addresses = explainAddress(
-    parts,
-    loops,
-    parts.ejection?.ejectionTimes,
-    localhostLookup(parts.served),
-  );
+  const addresses = explainAddress(parts, loops, parts.serviceVerdicts, parts.ejection?.ejectionTimes);
   return {
     ...readOnly({
       ...reportRoutes(parts, addresses, startTime),
@@ -66,17 +60,13 @@ function reportRoutes(parts: DiagnosedParts, addresses: ExplainAddress, startTim
   const { forwardingObstacles: obstacles } = parts;
   const { statuses, reports, syncHistory: history, changeHistory, remainingRules, health, clock } = parts;
   const loops = served.map(({ loop }) => loop);
-  const localhost = localhostLookup(served);
-  const unserved = new UnservedServices(state, reports, parts.serviceLookup);
+  const { serviceVerdicts: verdicts } = parts;
   const explain = new Explain({
     state,
     loops,
-    statuses,
-    reports,
+    verdicts,
     history,
     healthChecks: served.flatMap(({ healthChecks }) => healthChecks ?? []),
-    unserved,
-    localhost,
     asideTimes: ejection?.ejectionTimes,
     obstacles: obstacles && ((entry) => obstacles.of(entry)),
     mode: modeInForce(commandLine.configuration),
@@ -86,14 +76,7 @@ function reportRoutes(parts: DiagnosedParts, addresses: ExplainAddress, startTim
     },
   });
   const isListed = (): boolean => clusterEvents.missing.length === 0;
-  const list = new ListServices(
-    state,
-    loops,
-    statuses,
-    (service) => unserved.why(service),
-    isListed,
-    localhost,
-  );
+  const list = new ListServices(state, loops, statuses, verdicts, isListed, localhostLookup(served));
   const facts = {
     node: commandLine.nodeName,
     mode: modeInForce(commandLine.configuration),
@@ -121,6 +104,7 @@ function reportRoutes(parts: DiagnosedParts, addresses: ExplainAddress, startTim
     loops,
     news,
     parts.nodeState,
+    verdicts,
     statuses,
     reports,
     history,
@@ -134,7 +118,6 @@ function reportRoutes(parts: DiagnosedParts, addresses: ExplainAddress, startTim
       changes: changeHistory.total,
     })),
     ...serviceListRoutes(list),
-    ...serviceCountRoutes(new CountServices(state, loops, statuses)),
     ...endpointRoutes(new FindEndpoints(state)),
     ...statusRoutes(report, changeHistory, async () => {
       await Promise.all([mode.variantMix?.renew(), obstacles?.renew()]);

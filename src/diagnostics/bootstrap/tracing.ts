@@ -3,7 +3,7 @@ import { KernelForwarding } from '../../adapters/rtnetlink/kernel-forwarding.js'
 import { NetlinkRoutes } from '../../adapters/rtnetlink/netlink-routes.js';
 import { ExplainAddress, ejectedAt, refusalOf } from '../application/explain/explain-address.js';
 import { ExplainPort } from '../application/explain/explain-port.js';
-import type { LocalhostLookup } from '../../application/status/port-status.js';
+import { ServiceVerdicts } from '../../application/status/service-verdicts.js';
 import type { ListedLoop } from '../application/status/list-services.js';
 import type { LocalAddresses } from '../../application/ports/node/network.js';
 import type { TracePackets } from '../application/trace/trace-packets.js';
@@ -20,18 +20,25 @@ type FamilyTable = Pick<ListedLoop, 'family' | 'table'>;
 export function explainAddress(
   parts: ReadingParts,
   tables: readonly FamilyTable[],
+  verdicts = verdictsOf(parts, tables),
   asideTimes?: EjectionLookup,
-  localhost?: LocalhostLookup,
 ): ExplainAddress {
-  const { commandLine, state, statuses, clusterEvents, contexts, localAddresses } = parts;
+  const { commandLine, state, clusterEvents, contexts, localAddresses } = parts;
   const mode = modeInForce(commandLine.configuration);
-  const explain = new ExplainPort(state, statuses, tables, asideTimes, localhost, mode);
+  const explain = new ExplainPort(verdicts, asideTimes, mode);
   return new ExplainAddress(explain, state, tables, {
     mode,
     isListed: () => clusterEvents.missing.length === 0,
     network: (family) => contexts.of(family, false).network,
     localAddresses: () => localAddresses.list(),
   });
+}
+
+/** The verdicts on Services by these tables, of which nothing is programmed. */
+function verdictsOf(parts: ReadingParts, tables: readonly FamilyTable[]): ServiceVerdicts {
+  const loops = tables.map((one) => ({ ...one, unreadObjects: [], isWaiting: () => false }));
+  const { state, statuses, reports, clock } = parts;
+  return new ServiceVerdicts({ state, statuses, reports, loops: () => loops }, clock);
 }
 
 /**
@@ -48,7 +55,7 @@ export async function withTracing<Result>(
   ejected?: EjectionStatus,
 ): Promise<Result> {
   const { state, contexts } = parts;
-  const explained = explainAddress(parts, tables, ejected?.ejectionTimes);
+  const explained = explainAddress(parts, tables, undefined, ejected?.ejectionTimes);
   const families = tables.map((one): FamilyRules => ({
     network: contexts.of(one.family, false).network,
     tracer: rules.tracer(one.family),

@@ -120,6 +120,9 @@ function annotationOf({ annotations }: RawObject, name: string): unknown {
   return isObject(annotations) ? annotations[name] : undefined;
 }
 
+/** How the problems of all annotations of this proxy begin. */
+export const OUR_ANNOTATIONS = 'metadata.annotations[kube-proxy-ts/';
+
 /** Where an annotation is, as problems and notes begin. */
 export function annotationPath(name: string): string {
   return `metadata.annotations[${name}]`;

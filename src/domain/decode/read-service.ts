@@ -2,9 +2,11 @@
 
 import type { Service, ServicePortSpec, ServiceType, NotProxiedKind } from '../model/service.js';
 import { subset } from '../model/subset.js';
+import { flatText } from '../model/text.js';
 import { parseAddress, unservableRange, type Address } from '../net/address.js';
 import { parseCidr, type Cidr } from '../net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../net/ip-family.js';
+import { isObject } from '../validation/schema.js';
 import { readAnnotations } from './annotations.js';
 import {
   hasLabel,
@@ -95,6 +97,20 @@ function readProxiedService(
     internalPolicyLocal: textField(spec.internalTrafficPolicy, 'spec.internalTrafficPolicy') === 'Local',
     healthCheckNodePort:
       externalPolicyLocal && type === 'LoadBalancer' ? readHealthCheckNodePort(spec, notes) : 0,
+    ...readSelector(spec),
+  };
+}
+
+/** Of a longer selector the beginning is kept. Characters. */
+const LONGEST_SELECTOR = 1_024;
+
+/** Only shown, so nothing is checked. */
+function readSelector({ selector }: RawObject): Pick<Service, 'selector'> {
+  if (!isObject(selector)) return {};
+  const labels = Object.entries(selector).map(([label, value]) => flatText(label, '=', String(value)));
+  if (labels.length === 0) return {};
+  return {
+    selector: labels.length === 1 ? labels[0]! : flatText(labels.sort().join(',')).slice(0, LONGEST_SELECTOR),
   };
 }
 

@@ -33,6 +33,8 @@ export interface Service {
   readonly internalPolicyLocal: boolean;
   /** 0 for none. */
   readonly healthCheckNodePort: number;
+  /** The labels of its pods as kubectl takes them: `app=web,tier=front`. Missing: none is selected. */
+  readonly selector?: string;
 }
 
 /** The types that have rules. One of a later Kubernetes counts as ClusterIP. */

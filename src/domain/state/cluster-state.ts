@@ -40,6 +40,11 @@ export class ClusterState {
     return this.services.keys();
   }
 
+  /** How many Services are served. */
+  get serviceCount(): number {
+    return this.services.size;
+  }
+
   service(key: ServiceKey): Service | undefined {
     return this.services.get(key);
   }

@@ -22,6 +22,7 @@ export const CAUSES = {
   LimitedProgramming: 'node',
   Pending: 'node',
   UnreadObjects: 'node',
+  FamilyNotServed: 'node',
   ForwardingDisabled: 'node',
   BridgeNotFiltered: 'node',
   BlockedByOtherRules: 'node',

@@ -128,9 +128,11 @@ it('leaves an unresponsive endpoint out of the entry, logs why, and tries it aga
     {
       regarding: { kind: 'Service', namespace: 'shop', name: 'cart' },
       type: 'Warning',
-      reason: 'EndpointEjected',
+      reason: 'UnresponsiveEndpoint',
       action: 'EjectEndpoint',
-      note: expect.stringContaining(`node node1: endpoint ${FIRST} of ${entry!.key} (IPv4)`),
+      note: expect.stringContaining(
+        `node node1, IPv4: 1 of 3 endpoints is ready but does not answer: ${FIRST};`,
+      ),
     },
   ]);
   await clock.advanceAsync(31_000);

@@ -42,6 +42,7 @@ it('of service ports that lack something besides rules are degraded until it is 
     state: 'degraded',
     sinceTime: timeText(2_000),
     reason: 'no port',
+    limits: ['no port'],
     limitedBy: 'node',
   });
   clock.advance(1_000);

@@ -20,9 +20,11 @@ it('an annotation that is not understood is an event on the Service, once until 
     {
       regarding: { kind: 'Service', namespace: 'shop', name: 'cart' },
       type: 'Warning',
-      reason: 'AnnotationNotUnderstood',
-      action: 'ReadAnnotations',
-      note: expect.stringMatching(/^Service shop\/cart: metadata\.annotations\[.*did you mean maglev\?$/),
+      reason: 'AnnotationIgnored',
+      action: 'ReadObject',
+      note: expect.stringMatching(
+        /^Service shop\/cart: metadata\.annotations\[.*did you mean maglev\?; correct the annotation: kubectl -n shop edit service cart$/,
+      ),
     },
   ]);
   apply({ 'kube-proxy-ts/load-balancing': 'maglev' });
@@ -38,13 +40,13 @@ it('an address that no Service or endpoint may have is an event on the Service',
   expect(posted).toMatchObject([
     {
       reason: 'FieldIgnored',
-      note: 'Service shop/cart: spec.externalIPs[0] "127.0.0.1" is loopback; ignored',
+      note: 'Service shop/cart: spec.externalIPs[0] "127.0.0.1" is loopback; ignored; correct the field: kubectl -n shop edit service cart',
     },
     {
       reason: 'FieldIgnored',
       regarding: { kind: 'Service', namespace: 'shop', name: 'cart' },
       note: expect.stringMatching(
-        /^EndpointSlice shop\/\S+: endpoints\[0\]\.addresses\[0\] "169\.254\.169\.254" is link-local; ignored$/,
+        /^EndpointSlice shop\/\S+: endpoints\[0\]\.addresses\[0\] "169\.254\.169\.254" is link-local; ignored; correct the field: kubectl -n shop edit endpointslice cart-1$/,
       ),
     },
   ]);

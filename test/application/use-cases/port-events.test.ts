@@ -1,47 +1,158 @@
 import type { ClusterEvent } from '../../../src/application/ports/event-recorder.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
-import { degradedPortEvents } from '../../../src/application/use-cases/port-events.js';
-import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import type { JudgedService } from '../../../src/application/status/service-verdicts.js';
+import {
+  degradedPortEvents,
+  failedPortEvents,
+  LastingProblems,
+  loggedVerdicts,
+} from '../../../src/application/use-cases/port-events.js';
+import { conflict } from '../../../src/domain/verdict/conflicts.js';
+import { limited, noEndpoint, programmingFailed } from '../../../src/domain/verdict/sentences.js';
+import type { Verdict } from '../../../src/domain/verdict/verdict.js';
 import { servicePortKey } from '../../../src/domain/model/service-port-name.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+
+const CART = { namespace: 'shop', name: 'cart', selector: 'app=cart' };
+const KEY = servicePortKey({ ...CART, port: 'http', protocol: 'TCP' });
+const ok: Verdict = { state: 'ok', reason: '1 of 1 endpoint is ready' };
+
+let posted: ClusterEvent[];
+const recorder = { record: (event: ClusterEvent) => posted.push(event) };
+beforeEach(() => {
+  posted = [];
+});
 
 it('a port that is served with limits is an event, once for each reason', () => {
-  const posted: ClusterEvent[] = [];
-  const recorder = { record: (event: ClusterEvent) => posted.push(event) };
-  const statuses = new ServiceStatuses(undefined, degradedPortEvents(recorder, 'n1', new FakeClock()));
-  const key = servicePortKey({ namespace: 'shop', name: 'cart', port: 'http', protocol: 'TCP' });
-  const degraded = (reason: string, isHeld = false) =>
-    statuses.set('IPv4', key, {
-      state: 'degraded',
-      sinceTime: 'now',
-      reason,
-      ...(isHeld && { conflicts: [{ frontend: '10.96.0.1:80/TCP', owner: 'shop/other' }] }),
-    });
-  degraded('mode iptables cannot choose by maglev');
-  degraded('mode iptables cannot choose by maglev');
-  degraded('another one');
-  degraded('10.96.0.1:80/TCP belongs to shop/other', true);
+  let verdicts: readonly Verdict[] = [];
+  const statuses = new ServiceStatuses(
+    undefined,
+    degradedPortEvents(recorder, 'n1', new FakeClock(), () => verdicts),
+  );
+  const degraded = (reason: string, verdict: Verdict) => {
+    verdicts = [verdict, ok];
+    statuses.set('IPv4', KEY, { state: 'degraded', sinceTime: 'now', reason });
+  };
+  degraded('no maglev', limited(CART, ['no maglev']));
+  degraded('no maglev', limited(CART, ['no maglev']));
+  const lost = [{ frontend: '10.96.0.1:80/TCP', owner: 'shop/other' }];
+  degraded('lost', conflict(CART, lost, false));
   expect(posted.map(({ reason, note }) => [reason, note])).toEqual([
     [
-      'ServicePortDegraded',
-      'node n1 serves tcp/http (IPv4) with limits: mode iptables cannot choose by maglev',
+      'LimitedProgramming',
+      'node n1, tcp/http (IPv4): no maglev; compare with the Service: kubectl -n shop get service cart -o yaml',
     ],
-    ['ServicePortDegraded', 'node n1 serves tcp/http (IPv4) with limits: another one'],
     [
       'FrontendConflict',
-      'node n1 serves tcp/http (IPv4) with limits: 10.96.0.1:80/TCP belongs to shop/other',
+      'node n1, tcp/http (IPv4): 10.96.0.1:80/TCP belongs to shop/other; remove the address or port from one of the Services: kubectl -n shop edit service cart',
     ],
   ]);
 });
 
 it('a Service with very many ports has a few events at once', () => {
-  const posted: ClusterEvent[] = [];
   const clock = new FakeClock();
-  const record = degradedPortEvents({ record: (event) => posted.push(event) }, 'n1', clock);
-  const degraded = { state: 'degraded', sinceTime: 'now', reason: 'it' } as const;
-  for (let port = 0; port < 1000; port++) record('IPv4', `shop/cart/tcp/p${port}`, degraded);
-  record('IPv4', 'shop/pay/tcp/', degraded);
+  const record = degradedPortEvents(recorder, 'n1', clock, () => [limited(CART, ['it'])]);
+  for (let port = 0; port < 1000; port++) record('IPv4', `shop/cart/tcp/p${port}`);
+  record('IPv4', 'shop/pay/tcp/');
   expect(posted.map(({ regarding }) => regarding.name)).toEqual([...Array<string>(5).fill('cart'), 'pay']);
   clock.advance(60_000);
-  record('IPv4', 'shop/cart/tcp/p7', degraded);
+  record('IPv4', 'shop/cart/tcp/p7');
   expect(posted).toHaveLength(7);
+});
+
+it('a port that the kernel rejects is an event, but not one that was never tried', () => {
+  const record = failedPortEvents(recorder, 'n1');
+  record('IPv4', KEY, { state: 'failed', sinceTime: 'now', reason: 'EINVAL', attempts: 0 });
+  expect(posted).toEqual([]);
+  record('IPv4', KEY, { state: 'failed', sinceTime: 'now', reason: 'EINVAL', attempts: 1 });
+  expect(posted).toMatchObject([
+    {
+      reason: 'ProgrammingFailed',
+      note: 'node n1, tcp/http (IPv4): it cannot be programmed on this node: EINVAL; check the proxy of this node: kubeproxy status',
+    },
+  ]);
+});
+
+describe('LastingProblems', () => {
+  const problem: JudgedService = { service: 'shop/cart', verdict: noEndpoint(CART) };
+  const former = { state: 'error', cause: 'NoPodSelected' } as const;
+  let clock: FakeClock;
+  let verdict: Verdict | undefined;
+  let lasting: LastingProblems;
+  beforeEach(() => {
+    clock = new FakeClock();
+    verdict = problem.verdict;
+    lasting = new LastingProblems(
+      recorder,
+      () => verdict,
+      clock,
+      () => 0.5,
+    );
+  });
+
+  it('records a problem that all nodes have once it has lasted, by a name that all nodes give it', () => {
+    lasting.changed(problem, undefined);
+    clock.advance(170_000);
+    expect(posted).toEqual([]);
+    clock.advance(20_000);
+    expect(posted).toEqual([
+      {
+        regarding: { kind: 'Service', namespace: 'shop', name: 'cart' },
+        type: 'Warning',
+        reason: 'NoPodSelected',
+        action: 'JudgeService',
+        note: 'no pod has the labels app=cart; check the selector: kubectl -n shop get pods -l app=cart --show-labels',
+        name: 'cart.nopodselected',
+      },
+    ]);
+    lasting.changed(problem, former);
+    clock.advance(600_000);
+    expect(posted).toHaveLength(1);
+  });
+
+  it('records none that has passed, has another cause by now, or concerns this node alone', () => {
+    lasting.changed(problem, undefined);
+    lasting.changed({ ...problem, verdict: ok }, former);
+    lasting.changed({ service: 'shop/web', verdict: programmingFailed('EINVAL', undefined) }, undefined);
+    clock.advance(600_000);
+    lasting.changed(problem, undefined);
+    verdict = programmingFailed('EINVAL', undefined);
+    clock.advance(600_000);
+    expect(posted).toEqual([]);
+  });
+
+  it('records a few at a time, and none once it is stopped', () => {
+    for (let number = 0; number < 12; number++)
+      lasting.changed({ ...problem, service: `shop/s${number}` }, undefined);
+    clock.advance(180_000);
+    expect(posted).toHaveLength(5);
+    clock.advance(10_000);
+    expect(posted).toHaveLength(10);
+    lasting.stop();
+    clock.advance(600_000);
+    expect(posted).toHaveLength(10);
+  });
+});
+
+it('an error of this node is a warning in the log, once, and its end is told; all else is for those who look closer', () => {
+  const logger = new MemoryLogger();
+  const log = loggedVerdicts(logger, new FakeClock());
+  const failed = programmingFailed('EINVAL', undefined);
+  log({ service: 'shop/cart', verdict: failed }, undefined);
+  log({ service: 'shop/cart', verdict: ok }, { state: 'error', cause: 'ProgrammingFailed' });
+  log({ service: 'shop/web', verdict: noEndpoint(CART) }, undefined);
+  log({ service: 'shop/web', verdict: limited(CART, ['it']) }, undefined);
+  expect(logger.lines.map(({ level, facts }) => [level, (facts as { service: string }).service])).toEqual([
+    ['warn', 'shop/cart'],
+    ['info', 'shop/cart'],
+    ['debug', 'shop/web'],
+    ['debug', 'shop/web'],
+  ]);
+  expect(logger.at('warn')[0]!.facts).toEqual({
+    service: 'shop/cart',
+    cause: 'ProgrammingFailed',
+    reason: failed.reason,
+    nextStep: failed.nextStep,
+  });
 });

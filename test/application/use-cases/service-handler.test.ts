@@ -45,7 +45,9 @@ describe('ServiceHandler', () => {
       const problem =
         'spec.ports has 13 ports on 1 address: 13 frontends, more than --service-frontends-limit=12';
       expect(bench.reports.rejected).toEqual([`Service shop/cart: ${problem}`]);
-      expect(bench.reports.about('shop/cart', [])).toEqual([`Service shop/cart is ignored: ${problem}`]);
+      expect(bench.reports.of('shop/cart', [])).toEqual([
+        { object: 'Service shop/cart', text: problem, usable: false },
+      ]);
       expect(bench.logger.at('error')).toEqual([
         expect.objectContaining({
           facts: { kind: 'Service', name: 'shop/cart', problems: [problem] },

@@ -243,7 +243,7 @@ describe('flag syntax', () => {
   });
 
   it('takes what to list', () => {
-    const filter = { failing: false, withoutEndpoints: false };
+    const filter = { problems: false };
     const all = { name: 'services', services: [], filter, output: 'text' };
     expect(parse(['services']).request).toEqual(all);
     expect(parse(['services', '-n', 'shop', 'cart', 'prod/web:http', '-o', 'wide']).request).toEqual({
@@ -252,9 +252,9 @@ describe('flag syntax', () => {
       filter: { ...filter, namespace: 'shop' },
       output: 'wide',
     });
-    expect(parse(['services', '--failing', '--without-endpoints', '--namespace=a']).request).toEqual({
+    expect(parse(['services', '--problems', '--namespace=a']).request).toEqual({
       ...all,
-      filter: { namespace: 'a', failing: true, withoutEndpoints: true },
+      filter: { namespace: 'a', problems: true },
     });
     expect(usageError('services', 'a/b/c').message).toBe(
       'services takes names as NAME or NAMESPACE/NAME, with :PORT for one port, got "a/b/c"',
@@ -340,8 +340,8 @@ describe('flag syntax', () => {
       message: 'unknown flag: --proxy-moed; did you mean --proxy-mode?',
       asked: 'kubeproxy',
     });
-    expect(usageError('services', '--fialing')).toMatchObject({
-      message: 'unknown flag: --fialing; did you mean --failing?',
+    expect(usageError('services', '--prolbems')).toMatchObject({
+      message: 'unknown flag: --prolbems; did you mean --problems?',
       asked: 'kubeproxy services',
     });
     expect(usageError('--conntrack-min').message).toBe('flag needs an argument: --conntrack-min');
@@ -411,7 +411,7 @@ describe('--help and --version', () => {
     const asked = (...argv: readonly string[]) =>
       completeCommandLine(argv, {}, reader, subcommandsOf(reader.program));
     expect(failure(EarlyExit, () => asked('--help')).output).toMatch(/^Usage: kubectl kubeproxy COMMAND/);
-    expect(failure(UsageError, () => asked('services', '--fialing'))).toMatchObject({
+    expect(failure(UsageError, () => asked('services', '--prolbems'))).toMatchObject({
       asked: 'kubectl kubeproxy services',
     });
     expect(failure(UsageError, () => asked('statsu')).message).toContain('did you mean status?');

@@ -12,7 +12,8 @@ beforeAll(async () => {
     name: 'cart',
     frontends: [],
     endpointCounts: { used: 0, known: 0 },
-    state: 'pending',
+    state: 'warning',
+    reason: 'its last change is not programmed yet',
   };
   const list = JSON.stringify({ services: [row], unknownNames: [] });
   served = await Served.start({ '/debug/services': (_, response) => void response.end(list) });

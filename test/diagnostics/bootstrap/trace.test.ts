@@ -128,15 +128,23 @@ describe('kubeproxy trace --from pod/NAME', () => {
       ...{ family, pending: false, sync: { failures: 0, drift: { repairs: 0, writtenSteps: 0 } } },
       ports: [
         {
-          ...{ portName: 'http', protocol: 'TCP', status: { state: 'pending' }, endpoints: [], findings: [] },
+          ...{ portName: 'http', protocol: 'TCP', status: { state: 'pending' }, endpoints: [], verdicts: [] },
           frontends: [
-            { kind: 'cluster-ip', address, port: 80, policy: 'Cluster', outcome: 'forward', reason: '' },
+            {
+              kind: 'cluster-ip',
+              address,
+              port: 80,
+              policy: 'Cluster',
+              outcome: 'forward',
+              state: 'ok',
+              reason: '',
+            },
           ],
           ...{ affinitySeconds: 0, sourceRanges: [] },
         },
       ],
     });
-    const web = { service: 'shop/web', known: true, problems: [] };
+    const web = { service: 'shop/web', known: true, verdict: { state: 'ok', reason: '' }, objects: [] };
     served = await Served.start({
       '/debug/trace': ({ parameters }, response) => {
         asked.push(parameters);

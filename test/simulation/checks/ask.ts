@@ -1,3 +1,4 @@
+import type { Explanation } from '../../../src/diagnostics/application/explain/explanation.js';
 import { getOrMake } from '../../../src/domain/model/maps.js';
 import { Agent, request } from '../replaced/node-http.js';
 import type { World } from '../world/world.js';
@@ -37,4 +38,14 @@ export async function ask(world: World, port: number, path: string): Promise<Ans
   await scheduler.runUntil(world.now + LIMIT, () => answer !== undefined || failure !== undefined);
   if (answer) return answer;
   throw new Error(`no answer to ${path} on port ${port}: ${failure?.message ?? 'nothing within 20 s'}`);
+}
+
+/** Whether the program says that all ports of a Service are programmed as requested, whatever else it finds. */
+export async function isProgrammed(world: World, service: string): Promise<boolean> {
+  const { body } = await ask(world, METRICS, `/debug/explain?subject=${encodeURIComponent(service)}`);
+  const { families } = JSON.parse(body) as Explanation;
+  return families.every(
+    ({ pending, absence, ports }) =>
+      !pending && absence?.cause === undefined && ports.every(({ status }) => status.state === 'programmed'),
+  );
 }

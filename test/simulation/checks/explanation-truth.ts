@@ -13,11 +13,12 @@ export async function falseExplanation(
   service: string,
 ): Promise<string | undefined> {
   const { body } = await ask(world, METRICS, `/debug/explain?subject=${encodeURIComponent(service)}`);
-  const { known, problems, families } = JSON.parse(body) as Explanation;
+  const { known, objects, families } = JSON.parse(body) as Explanation;
   const expected = history.current(service);
   const said = (what: string): string => `explain says of ${service} ${what}`;
   if (known !== expected.length > 0) return said(known ? 'that it is served' : 'that it is not served');
-  if (problems.length > 0) return said(`that it is misconfigured: ${problems.join('; ')}`);
+  if (objects.length > 0)
+    return said(`that it is misconfigured: ${objects.map(({ reason }) => reason).join('; ')}`);
   for (const { family, pending, ports } of families) {
     if (pending) return said(`that it waits in ${family}`);
     const wanted = expected.filter((port) => port.family === family);

@@ -2,7 +2,7 @@ import type { ProxyStatus } from '../../../src/diagnostics/application/status/pr
 import type { ServiceList } from '../../../src/diagnostics/application/status/service-row.js';
 import type { Step } from '../schedule/schedule.js';
 import type { Simulation } from '../simulation.js';
-import { ask, METRICS } from './ask.js';
+import { ask, isProgrammed, METRICS } from './ask.js';
 import { mayFindSilence } from './budgets.js';
 
 /** After these the program knows of everything that is missing: nobody else has changed the kernel, and it hears of the cluster. */
@@ -59,7 +59,8 @@ export async function falsePraise(
   const keepsFormer = reasons.some((reason) => KEEPS_FORMER.some((words) => reason.includes(words)));
   for (const { namespace, name, state: said } of services) {
     const service = `${namespace}/${name}`;
-    if (said !== 'programmed' || !history.services.includes(service)) continue;
+    if (!history.services.includes(service)) continue;
+    if (said !== 'ok' && !(await isProgrammed(world, service))) continue;
     const problem = everyCommit.problemOf(service, keepsFormer ? 'known' : 'current');
     if (problem !== undefined) return `although it is said to be programmed: ${problem}`;
   }

@@ -3,7 +3,7 @@ import type { ProxyStatus } from '../../../src/diagnostics/application/status/pr
 import type { ServiceList } from '../../../src/diagnostics/application/status/service-row.js';
 import type { Simulation } from '../simulation.js';
 import { chosenOf } from '../steps/foreign/deed.js';
-import { ask, HEALTH, METRICS } from './ask.js';
+import { ask, HEALTH, isProgrammed, METRICS } from './ask.js';
 import { falseExplanation } from './explanation-truth.js';
 import { falseMetric } from './metrics-truth.js';
 
@@ -36,14 +36,14 @@ export async function untruthOf(
     const ports = history.current(service);
     const row = listed.get(service);
     if (ports.length > 0 && !row) return `${service} is served and not listed`;
-    if (row && ports.length > 0 && row.state !== 'programmed')
+    if (row && ports.length > 0 && row.state !== 'ok' && !(await isProgrammed(world, service)))
       return `${service} is served and said to be ${row.state}: ${row.reason}`;
-    if (row && ports.length === 0 && row.state !== 'not-served')
+    if (row && ports.length === 0 && row.frontends.length > 0)
       return `${service} is not served and said to be ${row.state}`;
   }
   const served = history.services.filter((service) => history.current(service).length > 0);
   const unknown = services.find(
-    ({ namespace, name, state }) => state !== 'not-served' && !served.includes(`${namespace}/${name}`),
+    ({ namespace, name, frontends }) => frontends.length > 0 && !served.includes(`${namespace}/${name}`),
   );
   if (unknown) return `${unknown.namespace}/${unknown.name} is listed as ${unknown.state} and does not exist`;
   if (asked === undefined) return undefined;

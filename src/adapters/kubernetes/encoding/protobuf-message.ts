@@ -224,8 +224,8 @@ interface Field {
   readonly wireType: number;
   /** Of `nested` and `repeated`. */
   readonly fields: Message;
-  /** Of `entries`: the keys that are read. */
-  readonly keys: readonly string[];
+  /** Of `entries`: the keys that are read; undefined: all. */
+  readonly keys: readonly string[] | undefined;
 }
 
 /** The fields of a message that are read, by number. All others are skipped. */
@@ -242,7 +242,7 @@ export function message(fields: Readonly<Record<number, Field>>): Message {
 function field(
   name: string,
   form: Form,
-  { wireType = LENGTH_DELIMITED, fields = [], keys = [] }: Partial<Field> = {},
+  { wireType = LENGTH_DELIMITED, fields = [], keys }: Partial<Field> = {},
 ): Field {
   return { name, form, wireType, fields, keys };
 }
@@ -265,8 +265,9 @@ export const nested = (name: string, fields: Message): Field => field(name, 'nes
 
 export const repeated = (name: string, fields: Message): Field => field(name, 'repeated', { fields });
 
-/** A `map<string, string>`, of which only these keys are read. */
-export const entries = (name: string, keys: readonly string[]): Field => field(name, 'entries', { keys });
+/** A `map<string, string>`, of which only these keys are read; missing: all. */
+export const entries = (name: string, keys?: readonly string[]): Field =>
+  field(name, 'entries', keys && { keys });
 
 /** A `metav1.Time`, as RFC 3339 in whole seconds. */
 export const timestamp = (name: string): Field => field(name, 'timestamp');
@@ -334,11 +335,11 @@ const entry: Message = message({ 1: text('key'), 2: field('value', 'later') });
 
 function withEntry(
   reader: WireReader,
-  keys: readonly string[],
+  keys: readonly string[] | undefined,
   before: Record<string, string> | undefined,
 ): Readonly<Record<string, string>> | undefined {
   const { key = '', value } = readNested(reader, entry, {}) as { key?: string; value?: number };
-  if (!keys.includes(key)) return before;
+  if (keys && !keys.includes(key)) return before;
   const map = before ?? {};
   map[key] = value === undefined ? '' : reader.stringAt(value);
   return map;

@@ -72,6 +72,7 @@ const clientIPConfig = message({ 1: int32('timeoutSeconds') });
 
 const serviceSpec = message({
   1: repeated('ports', servicePort),
+  2: entries('selector'),
   3: text('clusterIP'),
   4: text('type'),
   5: texts('externalIPs'),

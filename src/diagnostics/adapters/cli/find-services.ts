@@ -97,8 +97,7 @@ export function ofNames(names: readonly ServiceName[], namespace?: string): RowF
   return {
     ...(namespace !== undefined && { namespace }),
     names: names.map(({ service }) => service),
-    failing: false,
-    withoutEndpoints: false,
+    problems: false,
   };
 }
 
@@ -113,14 +112,10 @@ export async function listServices(proxy: RunningProxy, filter: RowFilter): Prom
   return all.length > 0 ? list : { services: [], unknownNames: [{ name: namespace, reason }] };
 }
 
-function requestList(
-  proxy: RunningProxy,
-  { namespace, names, failing, withoutEndpoints }: RowFilter,
-): Promise<ServiceList> {
+function requestList(proxy: RunningProxy, { namespace, names, problems }: RowFilter): Promise<ServiceList> {
   const parameters = new URLSearchParams(names.map((name): [string, string] => ['name', name]));
   if (namespace !== undefined) parameters.set('namespace', namespace);
-  if (failing) parameters.set('failing', 'true');
-  if (withoutEndpoints) parameters.set('without-endpoints', 'true');
+  if (problems) parameters.set('problems', 'true');
   return proxy.query(`/debug/services?${parameters.toString()}`, servicesAnswer);
 }
 
@@ -132,7 +127,7 @@ export function missingPorts(
   return names.flatMap(({ service, port }) => {
     const its = rows.filter((row) => service === row.name || service === keyOf(row));
     const ports = its.flatMap((row) => row.portNames ?? []);
-    const isKnown = its.length > 0 && its.every(({ state }) => state !== 'not-served');
+    const isKnown = its.length > 0 && its.every(({ frontends }) => frontends.length > 0);
     if (port === undefined || !isKnown || ports.includes(port)) return [];
     const known =
       ports.length > 0 ? `it has: ${[...new Set(ports)].join(', ')}` : 'its only port has no name';

@@ -104,7 +104,7 @@ const ALL_MARKS = /[\ue000-\ue003]/g;
 
 /** States and verdicts that are more than a fact, as answers have them. */
 const TONES: Readonly<Record<string, string | undefined>> = {
-  ...toned(GOOD!, 'ok', 'programmed', 'forward', 'valid', '+'),
+  ...toned(GOOD!, 'good', 'ok', 'programmed', 'forward', 'valid', '+'),
   ...toned(
     DOUBTFUL!,
     'degraded',
@@ -127,7 +127,7 @@ const TONES: Readonly<Record<string, string | undefined>> = {
     'reject',
     'drop',
   ),
-  ...toned(BAD!, 'held', 'silent', 'different', 'error', '-'),
+  ...toned(BAD!, 'held', 'conflict', 'silent', 'different', 'error', '-'),
 };
 
 function toned(mark: string, ...words: readonly string[]): Readonly<Record<string, string>> {

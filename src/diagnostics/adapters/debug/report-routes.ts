@@ -12,7 +12,7 @@ import {
 import { type ExplainAddress, parseSubject } from '../../application/explain/explain-address.js';
 import type { Explain } from '../../application/explain/explain.js';
 import { pipeline } from 'node:stream/promises';
-import type { ListServices, CountServices, FindEndpoints } from '../../application/status/list-services.js';
+import type { ListServices, FindEndpoints } from '../../application/status/list-services.js';
 import type { RowFilter, EndpointMatches } from '../../application/status/service-row.js';
 import type { Diff } from '../../application/difference/diff.js';
 import { errorMessage } from '../../../application/error-message.js';
@@ -61,8 +61,7 @@ export function serviceRoutes(
 ): Routes {
   const service = async (key: string, response: Parameters<Handler>[1]): Promise<void> => {
     const explanation = await explain.service(key);
-    const found = explanation.known || explanation.problems.length > 0;
-    respondJson(response, found ? 200 : 404, explanation);
+    respondJson(response, explanation.known || explanation.objects.length > 0 ? 200 : 404, explanation);
   };
   return {
     '/debug/sync': (_, response) => respondJson(response, 200, syncState()),
@@ -81,7 +80,7 @@ export function serviceRoutes(
 }
 
 /**
- * `/debug/services?namespace=&name=&name=&failing=true&without-endpoints=true`: a `ServiceList`, written portion by
+ * `/debug/services?namespace=&name=&name=&problems=true`: a `ServiceList`, written portion by
  * portion while it is made. 200 also if names are unknown.
  */
 export function serviceListRoutes(list: ListServices): Routes {
@@ -122,8 +121,7 @@ function filterOf(parameters: URLSearchParams): RowFilter {
   return {
     ...(namespace !== '' && { namespace }),
     names: parameters.getAll('name'),
-    failing: parameters.get('failing') === 'true',
-    withoutEndpoints: parameters.get('without-endpoints') === 'true',
+    problems: parameters.get('problems') === 'true',
   };
 }
 
@@ -134,11 +132,6 @@ function json(answer: (parameters: URLSearchParams, left: AbortSignal) => Promis
     const value = await answer(parameters, left);
     if (!left.aborted) respondJson(response, 200, value);
   };
-}
-
-/** Our own: `/debug/service-counts` counts the Services, frontends and endpoints with problems. */
-export function serviceCountRoutes(services: CountServices): Routes {
-  return { '/debug/service-counts': json((_, left) => services.counts(left)) };
 }
 
 /** Our own: `/debug/endpoints?part=10.244.1.&part=:8080` shows which Services have endpoints with such parts of `ip:port`. */

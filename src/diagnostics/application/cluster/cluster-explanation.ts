@@ -80,7 +80,7 @@ export function compareExplanations(
     asked,
     alike: settled.length - different.length,
     known: usual.has('serves it'),
-    problems: [...new Set(answers.flatMap(({ answer }) => answer.problems))],
+    problems: [...new Set(answers.flatMap(({ answer }) => answer.objects.map(({ reason }) => reason)))],
     behind: waiting.map(behindOf).sort((a, b) => (b.seconds ?? 0) - (a.seconds ?? 0)),
     failed,
     degraded,

@@ -1,7 +1,8 @@
 import type { ProxyStatus } from '../status/proxy-status.js';
+import type { VerdictState } from '../../../domain/verdict/verdict.js';
 import { isNodeProblem } from '../../../application/status/port-status.js';
 import { type NodeAnswer, unknownEverywhere } from './query-nodes.js';
-import type { RowState, ServiceList, ServiceRow, UnknownName } from '../status/service-row.js';
+import type { ServiceList, ServiceRow, UnknownName } from '../status/service-row.js';
 
 /** One node of a cluster. */
 export interface NodeRow extends Pick<ProxyStatus, 'state' | 'reasons' | 'mode' | 'inSync' | 'lagSeconds'> {
@@ -75,10 +76,8 @@ export interface ClusterService extends Pick<ServiceRow, 'namespace' | 'name' | 
 
 interface OtherState {
   readonly node: string;
-  readonly state: RowState;
-  /** How many frontends other Services hold there; missing: none. */
-  readonly conflicts?: number;
-  readonly reason?: string;
+  readonly state: VerdictState;
+  readonly reason: string;
 }
 
 type Counted = { -readonly [Name in keyof ClusterService]: ClusterService[Name] } & { others: OtherState[] };
@@ -98,10 +97,7 @@ export class ServicesSum {
     return { services, unknownNames: unknownEverywhere(this.unknown) };
   }
 
-  private count(
-    node: string,
-    { namespace, name, type, frontends, state, conflicts, reason }: ServiceRow,
-  ): void {
+  private count(node: string, { namespace, name, type, frontends, state, reason }: ServiceRow): void {
     const key = `${namespace}\0${name}`;
     let row = this.rows.get(key);
     if (!row) {
@@ -109,13 +105,7 @@ export class ServicesSum {
       this.rows.set(key, row);
     }
     row.listed++;
-    if (state === 'programmed' && reason === undefined) row.programmed++;
-    else
-      row.others.push({
-        node,
-        state,
-        ...(conflicts && { conflicts }),
-        ...(reason !== undefined && { reason }),
-      });
+    if (state === 'ok') row.programmed++;
+    else row.others.push({ node, state, reason });
   }
 }

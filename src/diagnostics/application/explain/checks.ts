@@ -11,6 +11,8 @@ import type {
   FrontendExplanation,
   PortExplanation,
 } from './explanation.js';
+import { blocked, notReachable } from '../../../domain/verdict/sentences.js';
+import { worstOf } from '../../../domain/verdict/verdict.js';
 import { familyOf } from '../../../domain/net/ip-family.js';
 import type { Route } from '../../../application/ports/node/network.js';
 import { endpointPlace } from '../../../domain/model/endpoint.js';
@@ -133,11 +135,11 @@ export async function probeEndpoints(
 
 function targetsOf({ families }: Explanation): readonly Target[] {
   const targets = new Map<string, Target>();
-  for (const { protocol, endpoints, findings } of families.flatMap(({ ports }) => ports)) {
-    const off = findings.find(({ kind }) => kind === 'not-forwarded');
-    const bridged = findings.find(({ kind }) => kind === 'bridged');
+  for (const { protocol, endpoints, verdicts } of families.flatMap(({ ports }) => ports)) {
+    const off = verdicts.find(({ cause }) => cause === 'ForwardingDisabled');
+    const bridged = verdicts.find(({ cause }) => cause === 'BridgeNotFiltered');
     for (const { address, port, used, local } of endpoints) {
-      const obstacle = (off ?? (local ? bridged : undefined))?.text;
+      const obstacle = (off ?? (local ? bridged : undefined))?.reason;
       const place = endpointPlace({ address, port });
       if (used) targets.set(`${place} ${protocol}`, { address, port, protocol, obstacle });
     }
@@ -172,4 +174,25 @@ async function probe(target: Target, access: EndpointAccess): Promise<ProbedEndp
     const problem = `cannot be probed: ${errorMessage(error)}`;
     return { ...identity, problem, facts: [problem] };
   }
+}
+
+/** The explanation with what was found in the kernel, and by probing endpoints: its verdict is the worst of all. */
+export function withChecks(
+  explanation: Explanation,
+  kernel: KernelWalk | undefined,
+  probe: ProbedEndpoints | undefined,
+): Explanation {
+  const verdicts = [
+    explanation.verdict,
+    ...(kernel?.obstacles ?? []).map(({ from, to, outcome, reason }) => blocked(from, to, outcome, reason)),
+    ...(probe?.endpoints ?? []).flatMap(({ endpoint, problem }) =>
+      problem === undefined ? [] : notReachable(endpoint, problem),
+    ),
+  ];
+  return {
+    ...explanation,
+    verdict: worstOf(verdicts)!,
+    ...(kernel && { kernelPath: kernel }),
+    ...(probe && { probe }),
+  };
 }

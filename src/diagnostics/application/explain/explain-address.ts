@@ -70,9 +70,9 @@ export class ExplainAddress {
     if (address !== undefined && familyOf(address) !== entry.family) return [];
     const matches = this.matcher(entry.family, subject);
     if (!entry.frontends.some((frontend) => matches(entry, frontend))) return [];
-    const { frontends, findings } = this.explain.port(entry);
-    const holds = frontends.some((frontend) => matches(entry, frontend) && frontend.outcome !== 'held');
-    return holds ? findings.flatMap(({ kind, text }) => (kind === 'aside' ? text : [])) : [];
+    const { frontends } = this.explain.port(entry);
+    const owns = frontends.some((frontend) => matches(entry, frontend) && frontend.outcome !== 'conflict');
+    return owns ? this.explain.ejectedTexts(entry) : [];
   }
 
   private matcher(family: IpFamily, subject: AddressSubject): Matcher {
@@ -279,7 +279,7 @@ export function subjectText({ address, port, protocol }: AddressSubject): string
 export function refusalOf(addresses: ExplainAddress, packet: Packet): string | undefined {
   const { frontends, otherwise } = addresses.address(subjectOf(packet));
   const [held] = frontends
-    .filter(({ frontend }) => frontend.outcome !== 'held')
+    .filter(({ frontend }) => frontend.outcome !== 'conflict')
     .sort((one, other) => (one.service < other.service ? -1 : 1));
   if (!held) return otherwise;
   const { frontend, sourceRanges = [] } = held;

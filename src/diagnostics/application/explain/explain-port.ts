@@ -1,82 +1,41 @@
-import {
-  requestedFrontends,
-  type ForwardingEntry,
-  type Frontend,
-  frontendName,
-} from '../../../domain/forwarding/forwarding-entry.js';
-import { weighed } from '../../../domain/forwarding/forward-service.js';
+import { requestedFrontends, type ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import { endpointPlace, type Endpoint } from '../../../domain/model/endpoint.js';
 import { cidrText } from '../../../domain/net/cidr.js';
-import type { ClusterState } from '../../../domain/state/cluster-state.js';
 import { ejectedOf } from '../../../domain/select-endpoints.js';
-import { serviceKey } from '../../../domain/model/service-port-name.js';
 import { familyPortKey } from '../../../domain/traffic/service-frontends.js';
-import type { ForwardingObstacle } from '../../../application/node/forwarding-obstacles.js';
-import type { ConflictingFrontend } from '../../../application/status/port-status.js';
+import { hasNoFrontend, type KernelObstacle } from '../../../domain/verdict/judge-port.js';
 import type { EjectionLookup } from '../../../application/status/port-status.js';
-import type { LocalhostLookup } from '../../../application/status/port-status.js';
-import {
-  ejectionText,
-  ownerText,
-  ownerOutcomeText,
-  compactTexts,
-  counted,
-} from '../../../application/words.js';
-import type { ListedLoop } from '../status/list-services.js';
-import { holdsNothing, type ServiceStatuses } from '../../../application/status/service-statuses.js';
-import type { EndpointExplanation, PortExplanation, FrontendExplanation } from './explanation.js';
-import { ejectedFinding, findingsOf, forwardingFinding, LACKS, type Finding } from './findings.js';
+import type { ServiceVerdicts } from '../../../application/status/service-verdicts.js';
+import { ejectionText } from '../../../application/words.js';
+import type { EndpointExplanation, PortExplanation } from './explanation.js';
 import { isHashed, weightOf, type BalancingMethod } from '../../../domain/balancing/balancing.js';
 import { slotShares, type SlotShare } from '../../../domain/balancing/slots.js';
+
 /** Why no endpoint of a service port is used. */
 const NOT_REACHED = 'all its frontends belong to other Services';
 
-/** Use case ExplainPort: what becomes of one service port, from the objects of the cluster and the statuses. */
+/** Use case ExplainPort: the frontends and endpoints of one service port, and its verdicts. */
 export class ExplainPort {
   constructor(
-    private readonly state: ClusterState,
-    private readonly statuses: Pick<ServiceStatuses, 'get'>,
-    private readonly loops: readonly Pick<ListedLoop, 'family' | 'table'>[],
+    private readonly verdicts: Pick<ServiceVerdicts, 'port'>,
     private readonly asideTimes: EjectionLookup = () => undefined,
-    private readonly localhost: LocalhostLookup = () => undefined,
     /** In force. */
     private readonly mode = 'nftables',
   ) {}
 
   /** @param obstacles in the settings of the kernel */
-  port(entry: ForwardingEntry, obstacles: readonly ForwardingObstacle[] = []): PortExplanation {
-    const { state, statuses } = this;
-    const { name, family, key, affinitySeconds, sourceRanges } = entry;
-    const service = serviceKey(name.namespace, name.name);
-    const identity = { port: name.port, protocol: name.protocol };
-    const listed = state.endpointsByPort(service, family)(identity);
-    const endpoints = weighed(listed, state.service(service));
+  port(entry: ForwardingEntry, obstacles: readonly KernelObstacle[] = []): PortExplanation {
+    const { name, affinitySeconds, sourceRanges } = entry;
+    const { endpoints, status, verdicts, frontends } = this.verdicts.port(entry, obstacles);
     const choice = choiceOf(entry, this.mode);
-    const status = statuses.get(family, key);
     const ejected = this.ejected(entry);
-    const findings = [
-      ...obstacles.map(forwardingFinding),
-      ...findingsOf(state, entry, endpoints, status),
-      ...Array.from(ejected, ([place, words]) => ejectedFinding(place, words)),
-    ];
-    const isReached = !holdsNothing(entry, status);
-    const held = status?.state === 'degraded' ? (status.conflicts ?? []) : [];
-    const heldAt = ({ address, port }: Frontend): ConflictingFrontend | undefined =>
-      held.find(({ frontend }) => frontend === frontendName(address, port, name.protocol));
+    const isReached = !hasNoFrontend(entry, status);
     const reachable = new Set(entry.endpoints.reachable.map(endpointPlace));
     return {
       portName: name.port,
       protocol: name.protocol,
       status: status ?? { state: 'pending' },
-      frontends: requestedFrontends(entry).map((frontend) =>
-        stopped(
-          explainedFrontend(entry, frontend, heldAt(frontend), findings, this.localhost(family, key), (one) =>
-            this.holderOf(entry, one),
-          ),
-          entry,
-          obstacles,
-        ),
-      ),
+      frontends: requestedFrontends(entry).map((frontend, index) => ({ ...frontend, ...frontends[index]! })),
       endpoints: endpoints.map((endpoint): EndpointExplanation => {
         const used = isReached && reachable.has(endpointPlace(endpoint));
         const unused = (): string | undefined =>
@@ -92,21 +51,16 @@ export class ExplainPort {
           ...(reason !== undefined && { reason }),
         };
       }),
-      findings,
+      verdicts,
       affinitySeconds,
       ...(choice && { balancing: choice.text }),
       sourceRanges: sourceRanges.map(cidrText),
     };
   }
 
-  private holderOf(
-    { family, name }: ForwardingEntry,
-    { owner, portName = '' }: ConflictingFrontend,
-  ): ForwardingEntry | undefined {
-    const table = this.loops.find((loop) => loop.family === family)?.table;
-    return table
-      ?.entriesOf(owner)
-      .find((entry) => entry.name.port === portName && entry.name.protocol === name.protocol);
+  /** Its ejected endpoints, each in a sentence. */
+  ejectedTexts(entry: ForwardingEntry): readonly string[] {
+    return Array.from(this.ejected(entry), ([place, reason]) => `endpoint ${place} ${reason}`);
   }
 
   /** Why endpoints are ejected, by `ip:port`. */
@@ -167,65 +121,6 @@ function exactness(list: readonly Endpoint[], shares: readonly SlotShare[]): str
   });
   const most = Math.max(...deviations);
   return `: ${first.totalSlots} slots, each share ${most < 1e-9 ? 'exact' : `within ${(most * 100).toFixed(2)} % of what it should be`}`;
-}
-
-/**
- * What clients outside this node get from a frontend, and why.
- * @param held the service port that it belongs to instead
- * @param localhost where the proxy itself listens for the node port
- * @param holderOf the entry of the service port that holds a frontend; undefined if it is gone by now
- */
-function explainedFrontend(
-  entry: ForwardingEntry,
-  frontend: Frontend,
-  held: ConflictingFrontend | undefined,
-  findings: readonly Finding[],
-  localhost: string | undefined,
-  holderOf: (held: ConflictingFrontend) => ForwardingEntry | undefined,
-): FrontendExplanation {
-  const { protocol } = entry.name;
-  const name = frontendName(frontend.address, frontend.port, protocol);
-  if (held) {
-    const holder = holderOf(held);
-    const its = holder?.frontends.find((one) => frontendName(one.address, one.port, protocol) === name);
-    const fate = holder && its && ownerOutcomeText(holder, its);
-    return { ...frontend, outcome: 'held', reason: compactTexts(ownerText(held), fate).join(', ') };
-  }
-  const also = frontend.kind === 'node-port' && localhost && `the proxy itself listens on ${localhost}`;
-  return { ...frontend, reason: compactTexts(frontendReason(entry, frontend, findings), also).join('; ') };
-}
-
-/** The frontend, where the kernel forwards nothing that comes from outside to any of its endpoints. */
-function stopped(
-  frontend: FrontendExplanation,
-  { endpoints }: ForwardingEntry,
-  obstacles: readonly ForwardingObstacle[],
-): FrontendExplanation {
-  const obstacle = obstacles.find(({ kind }) => kind === 'not-forwarded');
-  const used = (frontend.policy === 'Local' ? endpoints.local : endpoints.cluster) ?? [];
-  return frontend.outcome === 'forward' && obstacle && used.every((one) => obstacle.affects(one))
-    ? { ...frontend, outcome: 'drop', reason: obstacle.text }
-    : frontend;
-}
-
-/** Why clients outside this node get what the service port itself offers there. */
-function frontendReason(
-  { endpoints }: ForwardingEntry,
-  { policy, outcome }: Frontend,
-  findings: readonly Finding[],
-): string {
-  const isLack = ({ kind }: Finding): boolean => LACKS.some((lack) => lack === kind);
-  const { text } = findings.find(isLack) ?? { text: 'no endpoint is usable' };
-  switch (outcome) {
-    case 'reject':
-      return text;
-    case 'drop':
-      return 'the policy is Local, and no endpoint on this node is usable';
-    case 'forward':
-      return policy === 'Local'
-        ? `to ${counted(endpoints.local!.length, 'endpoint')} on this node`
-        : `to ${counted(endpoints.cluster!.length, 'endpoint')}`;
-  }
 }
 
 /** Why an endpoint is not used although it is ready. */

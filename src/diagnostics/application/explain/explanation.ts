@@ -1,5 +1,6 @@
 import type { Frontend } from '../../../domain/forwarding/forwarding-entry.js';
-import type { NotProxiedKind } from '../../../domain/model/service.js';
+import type { FrontendVerdict } from '../../../domain/verdict/judge-port.js';
+import { verdict } from '../../../domain/verdict/verdict.js';
 import {
   family,
   protocol,
@@ -11,11 +12,11 @@ import {
   text,
   word,
   having,
+  both,
 } from '../../../domain/shape.js';
 import { healthCheckState } from '../../../application/health/service-health-checks.js';
 import { portStatus } from '../../../application/status/port-status.js';
 import { familyHistory } from '../../../application/status/sync-history.js';
-import { finding } from './findings.js';
 import type { TraceOutcome } from '../../domain/trace/trace.js';
 
 /** Packets that another program's rules or the kernel's settings refuse or drop, always or by chance. */
@@ -55,31 +56,19 @@ export const probedEndpoints = fields({
   omitted: number,
 });
 
-/**
- * Why the proxy does not serve a Service. `invalid`: its object breaks a rule, which `problems` name. `absent`: there is none.
- * `undelivered`: the API server did not say whether there is one of the kinds that it does not deliver.
- */
-export type Unserved = ReturnType<typeof unserved>;
-/** The text is for people. */
-const unserved = fields({ kind: word<NotProxiedKind | 'invalid' | 'absent' | 'undelivered'>(), text });
-
-/** Why a Service has no service port in a family. `held-back`: its endpoints may be in what could not be read. */
-export type Absence = ReturnType<typeof absence>;
-/** The text is for people. */
-const absence = fields({ kind: word<'no-cluster-ip' | 'not-processed' | 'held-back'>(), text });
-
+/** A frontend, what clients outside this node get there, and why. `conflict`: they get what another Service offers there. */
 export type FrontendExplanation = ReturnType<typeof frontendExplanation>;
-export const frontendExplanation = fields({
-  kind: word<Frontend['kind']>(),
-  /** Missing for a node port. */
-  address: optional(text),
-  port: number,
-  policy: word<Frontend['policy']>(),
-  /** What clients outside this node get. `held`: another Service holds it, and they get what that one offers. */
-  outcome: word<Frontend['outcome'] | 'held'>(),
-  /** Why they get that. */
-  reason: text,
-});
+export const frontendExplanation = both(
+  verdict,
+  fields({
+    kind: word<Frontend['kind']>(),
+    /** Missing for a node port. */
+    address: optional(text),
+    port: number,
+    policy: word<Frontend['policy']>(),
+    outcome: word<FrontendVerdict['outcome']>(),
+  }),
+);
 
 export type EndpointExplanation = ReturnType<typeof endpointExplanation>;
 export const endpointExplanation = fields({
@@ -113,8 +102,8 @@ const portExplanation = fields({
   status: portStatus,
   frontends: list(frontendExplanation),
   endpoints: list(endpointExplanation),
-  /** What stops or limits its traffic, the most important first. */
-  findings: list(finding),
+  /** The worst first. */
+  verdicts: list(verdict),
   /** Seconds that a client stays with its endpoint; 0 without session affinity. */
   affinitySeconds: number,
   /** How endpoints are chosen, where not at random with equal chances. */
@@ -131,40 +120,31 @@ const familyExplanation = fields({
   /** Seconds since the oldest change of the family arrived that is not in the kernel yet, while a change of it is not. */
   pendingSeconds: optional(number),
   ports: list(portExplanation),
-  /** Why nothing is to be programmed for it, if it has no ports here. */
-  absence: optional(absence),
+  /** Why it has no ports here. */
+  absence: optional(verdict),
   healthCheck: optional(healthCheckState),
   sync: familyHistory,
 });
 
-/** What the proxy does for a Service, and why. */
+/** The verdict on a Service, and the details behind it. */
 export type Explanation = ReturnType<typeof serviceExplanation>;
 export const serviceExplanation = fields({
   /** `namespace/name`. */
   service: text,
+  /** The worst of its ports and objects. */
+  verdict,
   /** Whether this proxy serves such a Service. */
   known: flag,
-  /** Why it does not. Missing if it does. */
-  unserved: optional(unserved),
-  /** What is wrong with the Service's objects in the cluster. */
-  problems: list(text),
+  /** What is ignored of the Service's objects. */
+  objects: list(verdict),
+  /** EndpointSlices that may be meant for it; missing: none, or it has some. */
+  candidates: optional(list(text)),
   families: list(familyExplanation),
   /** What packets to it meet in the kernel; missing where nobody looked. */
   kernelPath: optional(kernelWalk),
   /** Missing unless it was asked for. */
   probe: optional(probedEndpoints),
 });
-
-/** Whether traffic of the Service reaches endpoints as its objects ask for. */
-export function isSound({ known, problems, families, kernelPath, probe }: Explanation): boolean {
-  const findings = families.flatMap(({ ports }) => ports.flatMap((port) => port.findings));
-  const isHeldBack = families.some(({ absence }) => absence?.kind === 'held-back');
-  const isReached =
-    !kernelPath?.obstacles.length && !probe?.endpoints.some(({ problem }) => problem !== undefined);
-  return (
-    isReached && known && problems.length === 0 && !isHeldBack && !findings.some(({ isFault }) => isFault)
-  );
-}
 
 /** Of a service port; `port` is empty for an unnamed one. */
 const match = { service: text, portName: text, protocol, family };

@@ -7,26 +7,15 @@ import {
   type Frontend,
 } from '../../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingTable } from '../../../domain/forwarding/forwarding-table.js';
-import { serviceOf, type ServiceKey } from '../../../domain/model/service-port-name.js';
+import type { ServiceKey } from '../../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { ClusterState } from '../../../domain/state/cluster-state.js';
 import type { LocalhostLookup } from '../../../application/status/port-status.js';
-import type { Unserved } from '../explain/explanation.js';
-import type {
-  RowFilter,
-  RowState,
-  ServiceList,
-  ServiceRow,
-  UnknownName,
-  ServiceCounts,
-  EndpointMatch,
-} from './service-row.js';
-import {
-  type ServiceStatuses,
-  conflictCount,
-  holdsNothing,
-} from '../../../application/status/service-statuses.js';
-import { isFailing } from '../words.js';
+import { hasNoFrontend } from '../../../domain/verdict/judge-port.js';
+import type { Verdict } from '../../../domain/verdict/verdict.js';
+import type { ServiceStatuses } from '../../../application/status/service-statuses.js';
+import type { ServiceVerdicts } from '../../../application/status/service-verdicts.js';
+import type { RowFilter, ServiceList, ServiceRow, UnknownName, EndpointMatch } from './service-row.js';
 import { ejectedOf } from '../../../domain/select-endpoints.js';
 import { endpointPlace } from '../../../domain/model/endpoint.js';
 
@@ -39,12 +28,6 @@ export interface ListedLoop {
   isWaiting(service: ServiceKey): boolean;
 }
 
-/** Of Services that are not known to exist. */
-const UNKNOWN: ReadonlySet<Unserved['kind']> = new Set(['absent', 'undelivered']);
-
-/** Short, because it stands in a column; an explanation says more. */
-const HELD_BACK = 'keeps its rules: not all objects could be read';
-
 /** Rows that are made in one turn of the event loop: a few milliseconds. */
 const PORTION = 250;
 
@@ -53,9 +36,8 @@ export class ListServices {
   constructor(
     private readonly state: ClusterState,
     private readonly loops: readonly ListedLoop[],
-    private readonly statuses: ServiceStatuses,
-    /** Tells why a Service is not served. */
-    private readonly whyUnserved: (service: ServiceKey) => Promise<Unserved>,
+    private readonly statuses: Pick<ServiceStatuses, 'get'>,
+    private readonly verdicts: ServiceVerdicts,
     /** Whether all Services have been listed. */
     private readonly isListed: () => boolean,
     private readonly localhost: LocalhostLookup = () => undefined,
@@ -64,13 +46,12 @@ export class ListServices {
   /** The rows, by namespace and name, in portions. Services that come or go meanwhile may be missing. */
   async *rows(filter: RowFilter): AsyncGenerator<readonly ServiceRow[]> {
     const chosen = chosenBy(filter);
-    const keys = sorted([...this.state.serviceKeys()].filter(chosen));
+    const all = filter.problems ? this.verdicts.problemKeys() : this.state.serviceKeys();
+    const keys = sorted([...all].filter(chosen));
     for (let start = 0; start < keys.length; start += PORTION) {
       await yieldToEventLoop();
-      const removals = this.failedRemovals();
-      const portion = keys.slice(start, start + PORTION);
-      const rows = portion.flatMap((key) => this.row(key, removals.get(key)) ?? []);
-      yield rows.filter((row) => passes(row, filter));
+      const rows = keys.slice(start, start + PORTION).flatMap((key) => this.row(key) ?? []);
+      yield filter.problems ? rows.filter(({ state }) => state !== 'ok') : rows;
     }
   }
 
@@ -85,10 +66,12 @@ export class ListServices {
       const left = sorted([...this.state.notProxiedKeys()].filter(isIt));
       const full = name.includes('/') ? [name] : namespace === undefined ? [] : [`${namespace}/${name}`];
       const keys = left.length > 0 ? left : full;
-      const found = await Promise.all(keys.map(async (key) => ({ key, why: await this.whyUnserved(key) })));
-      const known = found.filter(({ why }) => !UNKNOWN.has(why.kind));
-      services.push(...known.map(({ key, why }) => unservedRow(key, why)));
-      if (known.length === 0) unknown.push({ name, reason: found[0]?.why.text ?? this.namedNowhere() });
+      const found = await Promise.all(
+        keys.map(async (key) => ({ key, verdict: await this.verdicts.find(key) })),
+      );
+      const known = found.filter(({ verdict: { cause } }) => cause !== 'NotFound' && cause !== 'Unknown');
+      services.push(...known.map(({ key, verdict }) => unservedRow(key, verdict)));
+      if (known.length === 0) unknown.push({ name, reason: found[0]?.verdict.reason ?? this.namedNowhere() });
     }
     return { services, unknownNames: unknown };
   }
@@ -101,13 +84,14 @@ export class ListServices {
   }
 
   /** Undefined if the Service is gone by now. */
-  private row(key: ServiceKey, failedRemoval: string | undefined): ServiceRow | undefined {
+  private row(key: ServiceKey): ServiceRow | undefined {
     const service = this.state.service(key);
-    if (!service) return undefined;
+    const verdict = this.verdicts.of(key);
+    if (!service || !verdict) return verdict && unservedRow(key, verdict);
     const { namespace, name, type } = service;
     const ports = service.ports.map((port) => port.name).filter(Boolean);
     const entries = this.loops.flatMap(({ table }) => table.entriesOf(key));
-    const { used, known, aside, held } = tallyOf(entries, this.statuses);
+    const { used, known, aside } = tallyOf(entries, this.statuses);
     return {
       namespace,
       name,
@@ -115,21 +99,8 @@ export class ListServices {
       frontends: [...frontendTexts(entries), ...this.onLocalhost(entries)],
       ...(ports.length > 0 && { portNames: ports }),
       endpointCounts: { used, known, ...(aside > 0 && { ejected: aside }) },
-      ...(held > 0 && { conflicts: held }),
-      ...this.outcome(key, entries, failedRemoval),
+      ...verdict,
     };
-  }
-
-  /** Why ports that Services have no more are still there, by Service. */
-  private failedRemovals(): ReadonlyMap<ServiceKey, string> {
-    return new Map(
-      this.loops.flatMap(({ family, table }) =>
-        this.statuses
-          .failures(family)
-          .filter(({ servicePort }) => !table.entry(servicePort))
-          .map(({ servicePort, reason }) => [serviceOf(servicePort), reason]),
-      ),
-    );
   }
 
   private onLocalhost(entries: readonly ForwardingEntry[]): readonly string[] {
@@ -137,24 +108,6 @@ export class ListServices {
       const place = this.localhost(family, key);
       return place === undefined ? [] : `${place}/${name.protocol}`;
     });
-  }
-
-  private outcome(
-    key: ServiceKey,
-    entries: readonly ForwardingEntry[],
-    failedRemoval: string | undefined,
-  ): { readonly state: RowState; readonly reason?: string } {
-    const statuses = entries.map((entry) => this.statuses.get(entry.family, entry.key));
-    for (const status of statuses)
-      if (status?.state === 'failed') return { state: 'failed', reason: status.reason };
-    if (failedRemoval !== undefined) return { state: 'failed', reason: failedRemoval };
-    const isPending = this.loops.some((loop) => loop.isWaiting(key));
-    if (isPending || statuses.includes(undefined)) return { state: 'pending' };
-    const unread = this.loops.flatMap(({ unreadObjects }) => unreadObjects);
-    if (entries.length === 0 && unread.length > 0) return { state: 'pending', reason: HELD_BACK };
-    for (const status of statuses)
-      if (status?.state === 'degraded') return { state: 'degraded', reason: status.reason };
-    return { state: 'programmed' };
   }
 }
 
@@ -179,10 +132,6 @@ function sorted(keys: readonly ServiceKey[]): readonly ServiceKey[] {
     .map((key) => key.replace('\0', '/'));
 }
 
-function passes(row: ServiceRow, { failing, withoutEndpoints }: RowFilter): boolean {
-  return (!failing || isFailing(row)) && (!withoutEndpoints || row.endpointCounts.used === 0);
-}
-
 function frontendTexts(entries: readonly ForwardingEntry[]): readonly string[] {
   const texts = (wanted: (frontend: Frontend) => boolean): readonly string[] =>
     entries.flatMap((entry) =>
@@ -194,16 +143,9 @@ function frontendTexts(entries: readonly ForwardingEntry[]): readonly string[] {
   return [...new Set([...texts((one) => !isExternal(one)), ...texts(isExternal)])];
 }
 
-function unservedRow(key: ServiceKey, { text }: Unserved): ServiceRow {
+function unservedRow(key: ServiceKey, verdict: Verdict): ServiceRow {
   const [namespace = '', name = ''] = key.split('/');
-  return {
-    namespace,
-    name,
-    frontends: [],
-    endpointCounts: { used: 0, known: 0 },
-    state: 'not-served',
-    reason: text,
-  };
+  return { namespace, name, frontends: [], endpointCounts: { used: 0, known: 0 }, ...verdict };
 }
 
 /** What the service ports of a Service have, added up. */
@@ -214,55 +156,18 @@ export interface ServiceTally {
   readonly known: number;
   /** Ejected endpoints. */
   readonly aside: number;
-  /** Frontends that other Services hold. */
-  readonly held: number;
 }
 
 /** Of these entries of one Service, in all families. */
 function tallyOf(entries: readonly ForwardingEntry[], statuses: Pick<ServiceStatuses, 'get'>): ServiceTally {
-  let [used, known, aside, held] = [0, 0, 0, 0];
+  let [used, known, aside] = [0, 0, 0];
   for (const entry of entries) {
     const status = statuses.get(entry.family, entry.key);
-    if (!holdsNothing(entry, status)) used += entry.endpoints.reachable.length;
+    if (!hasNoFrontend(entry, status)) used += entry.endpoints.reachable.length;
     known += entry.knownEndpoints;
     aside += ejectedOf(entry.endpoints).length;
-    held += conflictCount(status);
   }
-  return { used, known, aside, held };
-}
-
-/** Services that are looked at in one turn of the event loop: a few milliseconds. */
-const COUNTED_AT_A_TIME = 2_000;
-
-/** Use case CountServices: how many Services, frontends and endpoints somebody should look at. Changes nothing; looks at all Services. */
-export class CountServices {
-  constructor(
-    private readonly state: Pick<ClusterState, 'serviceKeys'>,
-    private readonly loops: readonly { readonly table: Pick<ForwardingTable, 'entriesOf'> }[],
-    private readonly statuses: Pick<ServiceStatuses, 'get'>,
-  ) {}
-
-  /** Services that come or go meanwhile may be missing. @param signal aborted: nobody wants the rest */
-  async counts(signal: AbortSignal): Promise<ServiceCounts> {
-    let [withoutEndpoints, held, aside, looked] = [0, 0, 0, 0];
-    for (const key of [...this.state.serviceKeys()]) {
-      const tally = tallyOf(
-        this.loops.flatMap(({ table }) => table.entriesOf(key)),
-        this.statuses,
-      );
-      if (tally.used === 0) withoutEndpoints++;
-      held += tally.held;
-      aside += tally.aside;
-      if (++looked % COUNTED_AT_A_TIME > 0) continue;
-      await yieldToEventLoop();
-      if (signal.aborted) break;
-    }
-    return {
-      servicesWithoutEndpoints: withoutEndpoints,
-      conflictingFrontends: held,
-      ejectedEndpoints: aside,
-    };
-  }
+  return { used, known, aside };
 }
 
 /** Endpoints that are looked at in one turn of the event loop: a few milliseconds. */

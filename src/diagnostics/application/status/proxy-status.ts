@@ -1,4 +1,5 @@
 import {
+  both,
   family,
   fields,
   flag,
@@ -11,6 +12,7 @@ import {
   word,
 } from '../../../domain/shape.js';
 import type { ResourceKind, SourceState } from '../../../application/ports/cluster-source.js';
+import { verdict } from '../../../domain/verdict/verdict.js';
 import { NODE_STATES } from '../../../application/status/node-state.js';
 import { portProblem } from '../../../application/status/port-status.js';
 import { familyHistory } from '../../../application/status/sync-history.js';
@@ -80,6 +82,13 @@ export const statusAnswer = fields({
   /** What waits, and for what; empty when in sync. */
   pendingReasons: list(text),
   families: list(familyStatus),
+  /** How many Services are in each state, and the worst of those that are not ok. They do not change the state of the node. */
+  services: fields({
+    ok: number,
+    warning: number,
+    error: number,
+    problems: list(both(verdict, fields({ service: text }))),
+  }),
   /** Objects that are ignored, with the reason. */
   ignored: list(text),
   /** The watches at the API server; empty for other sources. */

@@ -5,12 +5,8 @@ import type { ProxyHealth } from '../../../application/health/proxy-health.js';
 import type { Clock } from '../../../application/ports/clock.js';
 import type { ResourceKind, SourceStatus } from '../../../application/ports/cluster-source.js';
 import { isAboutObject, type ObjectReports } from '../../../application/use-cases/object-reports.js';
-import { isNodeProblem } from '../../../application/status/port-status.js';
-import {
-  type NodeState,
-  portProblemTexts,
-  UNEXPLAINED_RULES_KEPT,
-} from '../../../application/status/node-state.js';
+import { type NodeState, UNEXPLAINED_RULES_KEPT } from '../../../application/status/node-state.js';
+import type { ServiceVerdicts } from '../../../application/status/service-verdicts.js';
 import type { FamilyStatus, ProxyStatus, WatchStatus } from './proxy-status.js';
 import type { ServiceStatuses } from '../../../application/status/service-statuses.js';
 import type { SyncHistory } from '../../../application/status/sync-history.js';
@@ -40,6 +36,9 @@ export interface ReportedSource {
   warnings(): readonly string[];
 }
 
+/** How many Services with problems are named. */
+const MOST_PROBLEMS = 5;
+
 /** Use case Status: how the proxy is, in one value. Changes nothing. Costs what fails and what is ignored. */
 export class ReportStatus {
   constructor(
@@ -47,6 +46,7 @@ export class ReportStatus {
     private readonly loops: readonly ReportedLoop[],
     private readonly source: ReportedSource,
     private readonly node: NodeState,
+    private readonly verdicts: Pick<ServiceVerdicts, 'counts' | 'problems'>,
     private readonly statuses: ServiceStatuses,
     private readonly reports: ObjectReports,
     private readonly history: SyncHistory,
@@ -71,6 +71,12 @@ export class ReportStatus {
       lagSeconds: inSync ? 0 : (now - Math.min(now, ...since)) / 1000,
       pendingReasons: [...this.waiting(families), ...(removing === undefined ? [] : [removing])],
       families,
+      services: {
+        ...this.verdicts.counts(),
+        problems: this.verdicts
+          .problems(MOST_PROBLEMS)
+          .map(({ service, verdict }) => ({ service, ...verdict })),
+      },
       ignored: this.reports.unusable,
       watches: this.watches(now),
       lastErrors: this.lastErrors(families),
@@ -97,17 +103,12 @@ export class ReportStatus {
     const isKept = this.loops.some(
       ({ unreadObjects, unreadSources }) => unreadObjects.length > 0 && unreadSources.every(isAboutObject),
     );
-    return [
-      ...this.loops.flatMap(({ family }) =>
-        portProblemTexts(family, this.statuses, (...port) => !isNodeProblem(...port)),
-      ),
-      ...compactTexts(
-        ignored.length > 0 && counted(ignored.length, 'object is ignored', 'objects are ignored'),
-        partlyIgnored > 0 &&
-          counted(partlyIgnored, 'object has parts that are ignored', 'objects have parts that are ignored'),
-        isKept && UNEXPLAINED_RULES_KEPT,
-      ),
-    ];
+    return compactTexts(
+      ignored.length > 0 && counted(ignored.length, 'object is ignored', 'objects are ignored'),
+      partlyIgnored > 0 &&
+        counted(partlyIgnored, 'object has parts that are ignored', 'objects have parts that are ignored'),
+      isKept && UNEXPLAINED_RULES_KEPT,
+    );
   }
 
   private waiting(families: readonly FamilyStatus[]): readonly string[] {

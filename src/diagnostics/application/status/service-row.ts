@@ -1,34 +1,29 @@
 import type { ServiceType } from '../../../domain/model/service.js';
-import { fields, list, number, optional, text, word } from '../../../domain/shape.js';
+import { both, fields, list, number, optional, text, word } from '../../../domain/shape.js';
+import { verdict } from '../../../domain/verdict/verdict.js';
 
-/** `pending`: something about it is not in the kernel yet. `degraded`: programmed, but not as it asks for. `removed`: gone
- * since it was listed. */
-export type RowState = 'programmed' | 'pending' | 'degraded' | 'failed' | 'not-served' | 'removed';
-
-/** One Service in a list, over both families. */
+/** One Service in a list, over both families, with its verdict. */
 export type ServiceRow = ReturnType<typeof serviceRow>;
-const serviceRow = fields({
-  namespace: text,
-  name: text,
-  /** Missing for a Service that is not served. */
-  type: optional(word<ServiceType>()),
-  /** `10.96.0.80:80/TCP`, `[fd00::1]:80/TCP`, and `30080/TCP` for a node port; those of the cluster IPs first, those on localhost last. */
-  frontends: list(text),
-  /** The names of its ports, those that have one; missing: none has. Older proxies do not say. */
-  portNames: optional(list(text)),
-  /** Endpoints that traffic of this node may go to, and all that the cluster lists: of each port and family. */
-  endpointCounts: fields({
-    used: number,
-    known: number,
-    /** Ejected ones, because they are unresponsive; missing: none. */
-    ejected: optional(number),
+const serviceRow = both(
+  verdict,
+  fields({
+    namespace: text,
+    name: text,
+    /** Missing for a Service that is not served. */
+    type: optional(word<ServiceType>()),
+    /** `10.96.0.80:80/TCP`, `[fd00::1]:80/TCP`, and `30080/TCP` for a node port; those of the cluster IPs first, those on localhost last. */
+    frontends: list(text),
+    /** The names of its ports, those that have one; missing: none has. */
+    portNames: optional(list(text)),
+    /** Endpoints that traffic of this node may go to, and all that the cluster lists: of each port and family. */
+    endpointCounts: fields({
+      used: number,
+      known: number,
+      /** Ejected ones, because they are unresponsive; missing: none. */
+      ejected: optional(number),
+    }),
   }),
-  /** How many frontends other Services hold; missing: none. */
-  conflicts: optional(number),
-  state: word<RowState>(),
-  /** Why it failed, is degraded or is not served. */
-  reason: optional(text),
-});
+);
 
 /** A name that no known Service has. */
 export type UnknownName = ReturnType<typeof unknownName>;
@@ -51,10 +46,8 @@ export interface RowFilter {
   readonly namespace?: string;
   /** `NAME`, in any namespace or the one above, or `NAMESPACE/NAME`; empty for all. */
   readonly names: readonly string[];
-  /** Only those of which a port failed to be programmed, or is degraded. */
-  readonly failing: boolean;
-  /** Only those without a used endpoint. */
-  readonly withoutEndpoints: boolean;
+  /** Only those that are not ok. */
+  readonly problems: boolean;
 }
 
 /** A Service with endpoints at whose `ip:port` some texts occur. */
@@ -68,16 +61,6 @@ export interface EndpointMatch {
 /** The answer to which Services have such endpoints. */
 export interface EndpointMatches {
   readonly matches: readonly EndpointMatch[];
-}
-
-/** How many Services, frontends and endpoints somebody should look at. */
-export interface ServiceCounts {
-  /** Services without a used endpoint. */
-  readonly servicesWithoutEndpoints: number;
-  /** Frontends that other Services hold: of each port and family. */
-  readonly conflictingFrontends: number;
-  /** Ejected endpoints, because they are silent: of each port and family. */
-  readonly ejectedEndpoints: number;
 }
 
 /** The answer of a list. */

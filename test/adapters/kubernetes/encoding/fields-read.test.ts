@@ -52,6 +52,7 @@ const SAMPLES: readonly (readonly [ResourceKind, (raw: unknown) => unknown, Reco
         clusterIPs: ['10.96.0.1'],
         ipFamilies: ['IPv4'],
         ports: [port],
+        selector: { app: 'web' },
         externalIPs: ['203.0.113.7'],
         sessionAffinity: 'ClientIP',
         sessionAffinityConfig: { clientIP: { timeoutSeconds: 600 } },

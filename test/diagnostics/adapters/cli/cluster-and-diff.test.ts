@@ -69,8 +69,8 @@ describe('the plugin for kubectl', () => {
 
   it('takes what the commands of one node take, and asks each node by them', () => {
     expect(asked('services')).toBe('services -o json');
-    expect(asked('services', 'shop/cart', '--failing', '--without-endpoints', '--namespace=shop')).toBe(
-      'services shop/cart --namespace shop --failing --without-endpoints -o json',
+    expect(asked('services', 'shop/cart', '--problems', '--namespace=shop')).toBe(
+      'services shop/cart --namespace shop --problems -o json',
     );
     expect(asked('trace', '--from', 'node', '--to', '10.96.0.1:80', '--kernel')).toBe(
       'trace --from node --to 10.96.0.1:80 --kernel -o json',
@@ -88,7 +88,7 @@ describe('the plugin for kubectl', () => {
   });
 
   it.each([
-    [['status', '--failing'], 'unknown flag: --failing'],
+    [['status', '--problems'], 'unknown flag: --problems'],
     [['services', '--from', 'node'], 'unknown flag: --from'],
     [['diff', '--plan'], 'unknown flag: --plan'],
     [['compare', '--expect', 'nothing'], 'there is no known difference "nothing"'],

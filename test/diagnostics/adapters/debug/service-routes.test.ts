@@ -12,7 +12,7 @@ const explain = {
     Promise.resolve({
       service,
       known: service === 'shop/cart',
-      problems: service === 'shop/bad' ? ['Service shop/bad is ignored'] : [],
+      objects: service === 'shop/bad' ? [{ reason: 'Service shop/bad is ignored' }] : [],
       families: [],
     }),
 } as unknown as Explain;
@@ -41,7 +41,7 @@ describe('serviceRoutes', () => {
 
   it.each([
     ['shop/cart', 200, { service: 'shop/cart' }],
-    ['shop/bad', 200, { problems: ['Service shop/bad is ignored'] }],
+    ['shop/bad', 200, { objects: [{ reason: 'Service shop/bad is ignored' }] }],
     ['shop/none', 404, { service: 'shop/none' }],
     ['10.96.0.1:80/tcp', 200, { subject: '10.96.0.1:80/TCP' }],
     ['[FD00::1]:81', 404, { subject: '[fd00::1]:81', otherwise: 'nobody has it' }],

@@ -42,7 +42,9 @@ it.each<[string, Explanation]>([
 it('takes for alike that policy Local has no endpoint on some nodes', () => {
   const local = (outcome: 'forward' | 'drop') =>
     explanationOf([
-      portOf({ frontends: [{ kind: 'node-port', port: 30080, policy: 'Local', outcome, reason: '' }] }),
+      portOf({
+        frontends: [{ kind: 'node-port', port: 30080, policy: 'Local', outcome, state: 'ok', reason: '' }],
+      }),
     ]);
   expect(compare(local('forward'), local('drop'))).toMatchObject({ alike: 2 });
 });
@@ -108,7 +110,7 @@ it('says that no node serves it', () => {
 });
 
 it('repeats what is wrong with its objects once', () => {
-  const problem = { ...usual, problems: ['port 0 is invalid'] };
+  const problem = { ...usual, objects: [{ state: 'error' as const, reason: 'port 0 is invalid' }] };
   expect(text(problem, problem)).toContain('problem: port 0 is invalid\n');
 });
 

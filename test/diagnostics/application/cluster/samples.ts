@@ -41,6 +41,7 @@ export function statusOf({
     },
     versions: { program: '0.1.0', nodejs: 'v24', kernel: '6.1' },
     ...{ startTime: timeText(0), time: timeText(0), ignored: [], watches: [], lastErrors: [] },
+    services: { ok: 1, warning: 0, error: 0, problems: [] },
     families: [{ ...family, failed: Array.from({ length: failing }, () => port) }],
   };
 }
@@ -58,11 +59,12 @@ export function portOf(fields: Partial<PortExplanation>): PortExplanation {
         port: 80,
         policy: 'Cluster',
         outcome: 'forward',
+        state: 'ok',
         reason: 'to 2 endpoints',
       },
     ],
     endpoints: [endpointOf('10.244.1.1'), endpointOf('10.244.2.1')],
-    findings: [],
+    verdicts: [{ state: 'ok', reason: '2 of 2 endpoints are ready' }],
     affinitySeconds: 0,
     sourceRanges: [],
     ...fields,
@@ -83,7 +85,8 @@ export function explanationOf(
   return {
     service: 'shop/cart',
     known: true,
-    problems: [],
+    verdict: { state: 'ok', reason: '2 of 2 endpoints are ready' },
+    objects: [],
     families: [{ family: 'IPv4', pending: false, ports, sync, ...family }],
   };
 }

@@ -23,20 +23,26 @@ const other = rawService({}, { metadata: { namespace: 'shop', name: 'other' } })
 
 describe('why packets are refused or dropped: what explain says of the address', () => {
   it.each([
-    ['no slice', [rawService()], [], to('10.96.7.1', 80), /^no EndpointSlice carries its label/],
+    [
+      'no slice',
+      [rawService()],
+      [],
+      to('10.96.7.1', 80),
+      /^it has no selector, and no EndpointSlice has the label/,
+    ],
     [
       'no endpoint here, policy Local',
       [rawService({ internalTrafficPolicy: 'Local' })],
       [elsewhere],
       to('10.96.7.1', 80),
-      /^the policy is Local, and no endpoint on this node is usable$/,
+      /^internalTrafficPolicy is Local and no endpoint on this node is ready/,
     ],
     [
       'a node port without an endpoint here',
       [rawService({ ...balanced, externalTrafficPolicy: 'Local' })],
       [elsewhere],
       to('192.0.2.4', 30080),
-      /^the policy is Local, and no endpoint on this node is usable$/,
+      /^externalTrafficPolicy is Local and no endpoint on this node is ready/,
     ],
     [
       'a source that the ranges leave out',

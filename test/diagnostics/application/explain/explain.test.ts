@@ -2,7 +2,8 @@ import { FakeClock } from '../../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
 import { ServiceStatuses } from '../../../../src/application/status/service-statuses.js';
 import { SyncHistory } from '../../../../src/application/status/sync-history.js';
-import { Explain, UnservedServices } from '../../../../src/diagnostics/application/explain/explain.js';
+import { ServiceVerdicts } from '../../../../src/application/status/service-verdicts.js';
+import { Explain } from '../../../../src/diagnostics/application/explain/explain.js';
 import { ObjectReports } from '../../../../src/application/use-cases/object-reports.js';
 import { ForwardingTable } from '../../../../src/domain/forwarding/forwarding-table.js';
 import type { SliceEndpoint } from '../../../../src/domain/model/endpoint-slice.js';
@@ -54,15 +55,13 @@ beforeEach(() => {
     state: (key: string) =>
       key === 'shop/cart' ? { port: 32111, localEndpoints: 1, listening: true } : undefined,
   } as const;
-  const unserved = new UnservedServices(state, reports, undefined);
+  const verdicts = new ServiceVerdicts({ state, loops: () => [loop], statuses, reports }, new FakeClock());
   explain = new Explain({
     state,
     loops: [loop],
-    statuses,
-    reports,
+    verdicts,
     history,
     healthChecks: [healthChecks],
-    unserved,
     waitingSeconds: () => 2.5,
     asideTimes: (port, place) =>
       port === `IPv4 ${KEY}` && place === '10.1.1.1:8080' ? { since: 0, until: 30_000 } : undefined,
@@ -95,11 +94,18 @@ describe('Explain', () => {
     statuses.set('IPv4', KEY, { state: 'degraded', sinceTime: timeText(5), reason: 'no such scheduler' });
     history.finished('IPv4', { ...SYNC_REPORT, seconds: 0.5, written: 9 });
     history.repaired('IPv4', 3);
+    const limited = {
+      state: 'warning',
+      cause: 'LimitedProgramming',
+      reason: 'no such scheduler',
+      nextStep: 'compare with the Service: kubectl -n shop get service cart -o yaml',
+    };
     const endpoint = { port: 8080, serving: true, terminating: false, zoneHints: [], nodeHints: [] };
     expect(await explain.service('shop/cart')).toEqual({
       service: 'shop/cart',
       known: true,
-      problems: [],
+      verdict: limited,
+      objects: [],
       families: [
         {
           family: 'IPv4',
@@ -116,6 +122,7 @@ describe('Explain', () => {
                   port: 80,
                   policy: 'Cluster',
                   outcome: 'forward',
+                  state: 'ok',
                   reason: 'to 1 endpoint',
                 },
                 {
@@ -124,6 +131,7 @@ describe('Explain', () => {
                   port: 80,
                   policy: 'Cluster',
                   outcome: 'forward',
+                  state: 'ok',
                   reason: 'to 1 endpoint',
                 },
               ],
@@ -138,7 +146,7 @@ describe('Explain', () => {
                   used: false,
                 },
               ],
-              findings: [{ kind: 'degraded', isFault: true, text: 'no such scheduler' }],
+              verdicts: [limited],
               affinitySeconds: 60,
               sourceRanges: ['198.51.100.0/24'],
             },
@@ -156,13 +164,13 @@ describe('Explain', () => {
 
   it('says why traffic goes nowhere', async () => {
     given({ externalPolicyLocal: true, loadBalancerIPs: [parseAddress('203.0.113.9')!] }, []);
-    expect(await reasonOf('cluster-ip')).toMatch(/^its EndpointSlices list no endpoint/);
+    expect(await reasonOf('cluster-ip')).toBe('its EndpointSlices list no endpoint, and it has no selector');
     given({ externalPolicyLocal: true, loadBalancerIPs: [parseAddress('203.0.113.9')!] }, [
       sliceEndpoint('10.1.1.1'),
       sliceEndpoint('10.1.1.2'),
     ]);
     expect(await reasonOf('cluster-ip')).toBe('to 2 endpoints');
-    expect(await reasonOf('load-balancer-ip')).toMatch(/^the policy is Local/);
+    expect(await reasonOf('load-balancer-ip')).toMatch(/^externalTrafficPolicy is Local/);
   });
 
   it.each([
@@ -225,20 +233,23 @@ describe('Explain', () => {
     reports.report('EndpointSlice', 'shop/cart-api-x7k2m', ['not about this Service'], false);
     expect(await explain.service('shop/cart')).toMatchObject({
       known: false,
-      unserved: {
-        kind: 'invalid',
-        text: 'its object is invalid: Service shop/cart is ignored: spec.ports[0].port 0 is too small',
+      verdict: {
+        cause: 'InvalidObject',
+        reason: 'Service shop/cart is invalid and ignored: spec.ports[0].port 0 is too small',
       },
-      problems: [
-        'Service shop/cart is ignored: spec.ports[0].port 0 is too small',
-        'EndpointSlice shop/cart-x7k2m is ignored: addressType is missing',
+      objects: [
+        { reason: 'Service shop/cart is invalid and ignored: spec.ports[0].port 0 is too small' },
+        { reason: 'EndpointSlice shop/cart-x7k2m is invalid and ignored: addressType is missing' },
       ],
       families: [{ ports: [] }],
     });
     given({}, []);
     reports.report('EndpointSlice', 'shop/cart-abcde', ['endpoints[1] has no address'], true);
-    expect((await explain.service('shop/cart')).problems).toContain(
-      'EndpointSlice shop/cart-abcde: endpoints[1] has no address',
+    expect((await explain.service('shop/cart')).objects).toContainEqual(
+      expect.objectContaining({
+        cause: 'FieldIgnored',
+        reason: 'EndpointSlice shop/cart-abcde: endpoints[1] has no address',
+      }),
     );
   });
 });
@@ -251,7 +262,10 @@ it('names what the source leaves out of a Service, and all of it in short', asyn
     'a.yaml:20: Service shop/cart-2: spec.type: "X" is not one of ClusterIP',
     'b.yaml: EACCES',
   ];
-  expect((await explain.service('shop/cart')).problems).toEqual(unread.slice(0, 2));
+  expect((await explain.service('shop/cart')).objects.map(({ reason }) => reason)).toEqual([
+    'Service shop/cart is invalid and ignored: a.yaml:7: spec.type: "X" is not one of ClusterIP; its last valid version stays in use',
+    'EndpointSlice shop/cart-fghij is invalid and ignored: a.yaml:9: addressType: is missing',
+  ]);
   expect(reports.unusable).toEqual(unread);
 });
 
@@ -261,11 +275,19 @@ describe('of endpoints that step aside', () => {
   it('says since when and why, and that the others get what is for the frontend', async () => {
     aside = new Set(['10.1.1.1:8080']);
     given({ ejectUnresponsiveEndpoints: true }, three);
-    const { endpoints, findings, frontends } = (await explained()).ports[0]!;
+    const { endpoints, verdicts, frontends } = (await explained()).ports[0]!;
     expect(frontends[0]!.reason).toBe('to 3 endpoints');
     const why =
       'ejected since 1970-01-01T00:00:00.000Z, because the last connections to it got no answer; tried again at 1970-01-01T00:00:30.000Z';
-    expect(findings).toEqual([{ kind: 'aside', isFault: false, text: `endpoint 10.1.1.1:8080 ${why}` }]);
+    expect(verdicts.slice(0, 1)).toEqual([
+      {
+        state: 'warning',
+        cause: 'UnresponsiveEndpoint',
+        reason: '1 of 4 endpoints is ready but does not answer: 10.1.1.1:8080',
+        nextStep:
+          'check the pod of the endpoint: kubectl get pods -A -o wide --field-selector status.podIP=10.1.1.1',
+      },
+    ]);
     expect(endpoints.map(({ used, reason }) => [used, reason])).toEqual([
       [false, why],
       [true, undefined],
@@ -288,7 +310,10 @@ describe('of endpoints that step aside', () => {
       { ejectUnresponsiveEndpoints: true },
       three.map((one) => ({ ...one, zoneHints: ['a'] })),
     );
-    expect((await explained()).ports[0]!.findings.map(({ kind }) => kind)).toEqual(['aside']);
+    expect((await explained()).ports[0]!.verdicts.map(({ cause }) => cause)).toEqual([
+      'UnresponsiveEndpoint',
+      'Pending',
+    ]);
   });
 });
 

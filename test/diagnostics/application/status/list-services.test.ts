@@ -4,7 +4,7 @@ import { rawService, rawSlice } from '../../../support/objects.js';
 import { SeenCluster } from '../../../support/seen-cluster.js';
 import { timeText } from '../../../../src/domain/model/text.js';
 
-const ALL: RowFilter = { names: [], failing: false, withoutEndpoints: false };
+const ALL: RowFilter = { names: [], problems: false };
 const named = (namespace: string, name: string, spec: object = {}) =>
   rawService(spec, { metadata: { namespace, name } });
 const sliceOf = (namespace: string, name: string, ...addresses: readonly string[]) =>
@@ -53,8 +53,10 @@ describe('ListServices', () => {
         type: 'ClusterIP',
         frontends: ['10.96.0.2:80/TCP'],
         endpointCounts: { used: 1, known: 1 },
-        state: 'failed',
-        reason: 'EINVAL',
+        state: 'error',
+        cause: 'ProgrammingFailed',
+        reason: 'it cannot be programmed on this node: EINVAL',
+        nextStep: 'check the proxy of this node: kubeproxy status',
       },
       {
         namespace: 'shop',
@@ -62,7 +64,11 @@ describe('ListServices', () => {
         type: 'NodePort',
         frontends: ['10.96.0.1:80/TCP', '[fd00:96::1]:80/TCP', '198.51.100.7:80/TCP', '30080/TCP'],
         endpointCounts: { used: 2, known: 2 },
-        state: 'programmed',
+        state: 'error',
+        cause: 'OtherFamily',
+        reason: 'all its EndpointSlices are IPv4, and its cluster IP is IPv6',
+        nextStep:
+          'compare the address types: kubectl -n shop describe endpointslices -l kubernetes.io/service-name=web',
       },
       {
         namespace: 'shop-b',
@@ -71,7 +77,11 @@ describe('ListServices', () => {
         frontends: ['10.96.0.3:80/TCP'],
         portNames: ['http'],
         endpointCounts: { used: 0, known: 0 },
-        state: 'programmed',
+        state: 'error',
+        cause: 'NoEndpointSlice',
+        reason: 'it has no selector, and no EndpointSlice has the label kubernetes.io/service-name=cart',
+        nextStep:
+          'add a selector, or an EndpointSlice with this label: kubectl -n shop-b get endpointslices --show-labels',
       },
     ]);
   });
@@ -81,9 +91,7 @@ describe('ListServices', () => {
     [{ names: ['cart'] }, ['shop/cart', 'shop-b/cart']],
     [{ namespace: 'shop', names: ['cart'] }, ['shop/cart']],
     [{ namespace: 'shop', names: ['web', 'shop-b/cart'] }, ['shop/web', 'shop-b/cart']],
-    [{ failing: true }, ['shop/cart']],
-    [{ withoutEndpoints: true }, ['shop-b/cart']],
-    [{ failing: true, withoutEndpoints: true }, []],
+    [{ problems: true, names: ['cart'] }, ['shop/cart', 'shop-b/cart']],
   ])('filters by %j', async (filter, found) => {
     expect(await keys(cluster, filter)).toEqual(found);
   });
@@ -97,7 +105,8 @@ describe('ListServices', () => {
           name: 'db',
           frontends: [],
           endpointCounts: { used: 0, known: 0 },
-          state: 'not-served',
+          state: 'ok',
+          cause: 'Headless',
           reason: expect.stringMatching(/headless/) as string,
         },
       ],
@@ -139,11 +148,12 @@ describe('ListServices', () => {
   });
 
   it('shows what waits, what is degraded, and what is held back', async () => {
-    const one = new SeenCluster().deliver([named('shop', 'cart')]);
-    const state = async () => (await rows(one)).map(({ state: shown, reason }) => [shown, reason]);
-    expect(await state()).toEqual([['programmed', undefined]]);
+    const one = new SeenCluster().deliver([named('shop', 'cart')], [sliceOf('shop', 'cart', '10.1.1.1')]);
+    const found = async () => (await rows(one)).map(({ state, cause, reason }) => [state, cause, reason]);
+    expect(await found()).toEqual([['ok', undefined, '1 of 1 endpoint is ready']]);
+    expect(await keys(one, { problems: true })).toEqual([]);
     one.waiting.add('shop/cart');
-    expect(await state()).toEqual([['pending', undefined]]);
+    expect(await found()).toEqual([['warning', 'Pending', 'its last change is not programmed yet']]);
     one.waiting.clear();
     one.statuses.set('IPv4', 'shop/cart/tcp/', {
       state: 'degraded',
@@ -151,25 +161,22 @@ describe('ListServices', () => {
       reason: '10.96.7.1:80/TCP belongs to a/b',
       conflicts: [{ frontend: '10.96.7.1:80/TCP', owner: 'a/b' }],
     });
-    expect(await state()).toEqual([['degraded', '10.96.7.1:80/TCP belongs to a/b']]);
-    expect(await keys(one, { failing: true })).toEqual(['shop/cart']);
-    one.deliver([], [sliceOf('shop', 'cart', '10.1.1.1')]);
-    expect((await rows(one))[0]!.conflicts).toBeUndefined();
-    expect(await rows(one)).toMatchObject([{ endpointCounts: { used: 1, known: 1 } }]);
-    one.statuses.set('IPv4', 'shop/cart/tcp/', {
-      state: 'degraded',
-      sinceTime: timeText(1),
-      reason: '10.96.7.1:80/TCP belongs to a/b',
-      conflicts: [{ frontend: '10.96.7.1:80/TCP', owner: 'a/b' }],
-    });
-    expect(await rows(one)).toMatchObject([
-      { state: 'degraded', conflicts: 1, endpointCounts: { used: 0, known: 1 } },
+    expect(await found()).toEqual([
+      [
+        'error',
+        'FrontendConflict',
+        'all its frontends belong to other Services: 10.96.7.1:80/TCP belongs to a/b',
+      ],
     ]);
+    expect(await rows(one)).toMatchObject([{ endpointCounts: { used: 0, known: 1 } }]);
+    expect(await keys(one, { problems: true })).toEqual(['shop/cart']);
     one.statuses.remove('IPv4', 'shop/cart/tcp/');
-    expect(await state()).toEqual([['pending', undefined]]);
-    one.loops[0]!.table.update(new SeenCluster().state, ['shop/cart'], { family: 'IPv4' } as never);
-    one.unread.push('a.yaml:7: broken');
-    expect(await state()).toEqual([['pending', 'keeps its rules: not all objects could be read']]);
+    expect(await found()).toEqual([['warning', 'Pending', 'its last change is not programmed yet']]);
+    const empty = new SeenCluster();
+    empty.unread.push('a.yaml:7: broken');
+    empty.deliver([named('shop', 'cart')]);
+    empty.loops[0]!.table.update(new SeenCluster().state, ['shop/cart'], { family: 'IPv4' } as never);
+    expect(await rows(empty)).toMatchObject([{ state: 'warning', cause: 'UnreadObjects' }]);
   });
 
   it('shows that a port could not be removed', async () => {
@@ -181,7 +188,13 @@ describe('ListServices', () => {
       attempts: 1,
     } as const;
     one.statuses.set('IPv4', 'shop/cart/tcp/former', failed);
-    expect(await rows(one)).toMatchObject([{ state: 'failed', reason: 'ipset refused it' }]);
+    expect(await rows(one)).toMatchObject([
+      {
+        state: 'error',
+        cause: 'ProgrammingFailed',
+        reason: 'a port that it no longer has cannot be removed: ipset refused it',
+      },
+    ]);
   });
 
   it('sorts any names as their parts sort', async () => {

@@ -4,6 +4,7 @@ import { proxyStatusLines } from '../../../../src/diagnostics/adapters/cli/comma
 import { parseAnswer } from '../../../../src/diagnostics/application/parse-answer.js';
 import { statusAnswer } from '../../../../src/diagnostics/application/status/proxy-status.js';
 import { ReportStatus } from '../../../../src/diagnostics/application/status/report-status.js';
+import type { JudgedService } from '../../../../src/application/status/service-verdicts.js';
 import { NodeState } from '../../../../src/application/status/node-state.js';
 import { ServiceStatuses } from '../../../../src/application/status/service-statuses.js';
 import { SyncHistory } from '../../../../src/application/status/sync-history.js';
@@ -40,6 +41,8 @@ class Reported {
   removing: string | undefined;
   warnings: string[] = [];
   obstacles: string[] = [];
+  counts = { ok: 0, warning: 0, error: 0 };
+  problems: JudgedService[] = [];
   readonly health = new ProxyHealth(this.clock, 60_000, () => this.sources);
   readonly loop = {
     family: 'IPv4' as const,
@@ -68,6 +71,7 @@ class Reported {
       remainingRules: () => this.remaining,
       obstacles: () => this.obstacles,
     }),
+    { counts: () => this.counts, problems: () => this.problems },
     this.statuses,
     this.reports,
     this.history,
@@ -128,6 +132,7 @@ describe('ReportStatus', () => {
           sync: reported.history.of('IPv4'),
         },
       ],
+      services: { ok: 0, warning: 0, error: 0, problems: [] },
       ignored: [],
       watches: [],
       lastErrors: [],
@@ -223,39 +228,6 @@ describe('ReportStatus', () => {
   });
 
   it.each<[string, (reported: Reported) => void, readonly string[]]>([
-    [
-      'another Service holds a frontend',
-      ({ statuses }) =>
-        statuses.set('IPv4', 'a/c/tcp/', {
-          state: 'degraded',
-          sinceTime: timeText(START),
-          reason: '10.96.0.1:80/TCP belongs to a/b',
-          conflicts: [{ frontend: '10.96.0.1:80/TCP', owner: 'a/b' }],
-        }),
-      ['IPv4: 1 service port is degraded (1 of their frontends belong to others)'],
-    ],
-    [
-      'a note of the backend makes one degraded',
-      ({ statuses }) =>
-        statuses.set('IPv4', 'a/c/tcp/', {
-          state: 'degraded',
-          sinceTime: timeText(START),
-          reason: 'no maglev',
-        }),
-      ['IPv4: 1 service port is degraded'],
-    ],
-    [
-      'its mode cannot serve a service port',
-      ({ statuses }) =>
-        statuses.set('IPv4', 'a/c/tcp/', {
-          state: 'failed',
-          sinceTime: timeText(START),
-          reason: 'SCTP',
-          attempts: 1,
-          limitedBy: 'mode',
-        }),
-      ['IPv4: 1 service port fails'],
-    ],
     [
       'an object has invalid parts',
       ({ reports }) =>
@@ -384,22 +356,17 @@ describe('ReportStatus', () => {
       });
     reported.history.repaired('IPv4', 3);
     reported.clock.advance(3_725_000);
-    const failing = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(
-      (name) => `  failing: shop/${name}/tcp/ (IPv4) since 2026-05-04T10:00:00.000Z: EINVAL\n`,
-    );
-    const text = (lines: readonly string[]) => `n1: degraded
+    const text = `n1: degraded
   reason: IPv4: 7 service ports fail
   reason: Service: the watch has been silent for 3725 s
   mode nftables, version 1.2.3 for Kubernetes v1.36.0, Node v20.19.0, Linux 6.1.0
   running since 2026-05-04T10:00:00.000Z, for 1 h 2 min
   IPv4: in sync, 0 service ports programmed, 7 failing, last sync 2026-05-04T10:00:00.000Z in 12 ms, 1 repair after another program, the last 2026-05-04T10:00:00.000Z
-${lines.join('')}  watch Service: connected, 3 objects, last news 3725 s ago
+  Services: 0 ok, 0 warning, 0 error
+  watch Service: connected, 3 objects, last news 3725 s ago
   last error: 2026-05-04T10:00:00.000Z IPv4: shop/g/tcp/ failed: EINVAL
 `;
-    expect(proxyStatusText(reported.status, true)).toBe(text(failing));
-    expect(proxyStatusText(reported.status, false)).toBe(
-      text([...failing.slice(0, 5), '  failing: and 2 more (-o wide)\n']),
-    );
+    expect(proxyStatusText(reported.status, true)).toBe(text);
   });
 
   it('warns, and is good all the same', () => {
@@ -411,7 +378,7 @@ ${lines.join('')}  watch Service: connected, 3 objects, last news 3725 s ago
     );
   });
 
-  it('names what is degraded', () => {
+  it('names the worst Services', () => {
     const reported = Reported.serving();
     const reason = '10.96.0.1:80/TCP belongs to a/b';
     const conflicts = [{ frontend: '10.96.0.1:80/TCP', owner: 'a/b' }];
@@ -422,10 +389,12 @@ ${lines.join('')}  watch Service: connected, 3 objects, last news 3725 s ago
       conflicts,
     });
     expect(reported.status.families[0]!.degraded).toMatchObject([{ servicePort: 'a/c/tcp/', conflicts }]);
+    reported.counts = { ok: 5, warning: 1, error: 0 };
+    reported.problems = [
+      { service: 'a/c', verdict: { state: 'warning', cause: 'FrontendConflict', reason } },
+    ];
     expect(proxyStatusText(reported.status, false)).toContain(
-      `1 service port programmed, 1 degraded, last sync 2026-05-04T10:00:00.000Z in 12 ms
-  degraded: a/c/tcp/ (IPv4) since 2026-05-04T10:00:00.000Z: ${reason}
-`,
+      `  Services: 5 ok, 1 warning, 0 error\n    warning: a/c: ${reason}\n`,
     );
     reported.statuses.set('IPv4', 'a/c/tcp/', { state: 'programmed', sinceTime: timeText(START) });
     expect(reported.status).toMatchObject({ state: 'ok', families: [{ degraded: [] }] });

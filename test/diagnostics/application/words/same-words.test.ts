@@ -16,7 +16,6 @@ const page = sourcesOf(PAGE);
 /** What says how something is. */
 const WORDS = [
   ['a proxy', 'words', 'proxyWord'],
-  ['a Service in a list', 'words', 'rowWord'],
   ['a service port', 'words', 'portStatusText'],
   ['a frontend', 'words', 'outcomeWords'],
   ['an endpoint', 'words', 'endpointWords'],

@@ -8,7 +8,7 @@ import { differenceLines } from '../commands/diff.js';
 import type { ClusterDifferences } from '../../../application/cluster/cluster-comparison.js';
 import type { ClusterExplanation, NodeDifference } from '../../../application/cluster/cluster-explanation.js';
 import type { ClusterService, ClusterServices } from '../../../application/cluster/cluster-status.js';
-import { problemWord, proxyWord } from '../../../application/words.js';
+import { proxyWord } from '../../../application/words.js';
 import type { ClusterStatus, NodeRow } from '../../../application/cluster/cluster-status.js';
 import type { ClusterTraces } from '../../../application/cluster/cluster-traces.js';
 import type { TraceVerdict } from '../../../application/cluster/cluster-traces.js';
@@ -89,10 +89,7 @@ export function clusterServicesLines({ services }: ClusterServices): readonly st
 }
 
 function serviceCells(service: ClusterService): readonly string[] {
-  const otherwise = grouped('on', service.others, ({ state, conflicts, reason }) => {
-    const word = inToneOf(state, problemWord({ state, conflicts }));
-    return reason === undefined ? word : `${word}: ${reason}`;
-  });
+  const otherwise = grouped('on', service.others, ({ state, reason }) => `${inToneOf(state)}: ${reason}`);
   const { namespace, name, type = '-', listed, programmed } = service;
   return [namespace, name, type, `${programmed}/${listed}`, otherwise.join('; ')];
 }

@@ -22,9 +22,8 @@ import {
 } from '../../../application/explain/explanation.js';
 import { type EndpointMatch } from '../../../application/explain/explanation.js';
 import { walkKernel } from '../../../application/explain/checks.js';
-import { probeEndpoints } from '../../../application/explain/checks.js';
+import { probeEndpoints, withChecks } from '../../../application/explain/checks.js';
 import {
-  isSound,
   type Explanation,
   type EndpointExplanation,
   type FamilyExplanation,
@@ -44,7 +43,9 @@ import { outcomeWords } from '../../../application/words.js';
 import { portWords } from '../../../application/words.js';
 import type { PortStatus } from '../../../../application/status/port-status.js';
 import { acceptedSourcesText } from '../../../application/words.js';
-import type { FindingKind } from '../../../application/explain/findings.js';
+import { verdictsOfPorts } from '../../../application/explain/explain.js';
+import { noSuchServicePort } from '../../../../domain/verdict/sentences.js';
+import { worstOf, type Verdict } from '../../../../domain/verdict/verdict.js';
 import { portStatusText } from '../../../application/words.js';
 import type { KernelWalk, ProbedEndpoints } from '../../../application/explain/explanation.js';
 
@@ -133,10 +134,11 @@ async function explainService(
   }));
   const names = answer.families.flatMap(({ ports }) => ports.map(({ portName }) => portName));
   const missing = found.portsOf(key).filter((port) => !names.includes(port));
-  const problems = missing.map(
-    (port) => `it has no port named ${port} (it has: ${[...new Set(names)].join(', ')})`,
-  );
-  return checked({ ...answer, families, problems: [...answer.problems, ...problems] }, proxy, isProbed);
+  const verdicts = [
+    ...missing.map((port) => noSuchServicePort(port, names)),
+    ...(found.portsOf(key).length > 0 ? [...answer.objects, ...verdictsOfPorts(families)] : [answer.verdict]),
+  ];
+  return checked({ ...answer, families, verdict: worstOf(verdicts) ?? answer.verdict }, proxy, isProbed);
 }
 
 /** The answer, with what this command itself finds out. */
@@ -147,11 +149,14 @@ async function checked(answer: Explanation, proxy: RunningProxy, isProbed: boole
     ownAddresses(),
     delay(KERNEL_WALK),
   );
-  if (!isProbed) return { ...answer, kernelPath: kernel };
+  return withChecks(answer, kernel, isProbed ? await probed(answer) : undefined);
+}
+
+async function probed(answer: Explanation): Promise<ProbedEndpoints> {
   const { NetlinkEndpointAccess } = await import('../../netlink-endpoint-access.js');
   const access = new NetlinkEndpointAccess();
   try {
-    return { ...answer, kernelPath: kernel, probe: await probeEndpoints(answer, access) };
+    return await probeEndpoints(answer, access);
   } finally {
     await access.close();
   }
@@ -173,32 +178,37 @@ function textOf(explained: Explained): readonly string[] {
 }
 
 function isGood(explained: Explained): boolean {
-  return 'service' in explained ? isSound(explained) : explained.otherwise === undefined;
+  return 'service' in explained ? explained.verdict.state === 'ok' : explained.otherwise === undefined;
 }
 
-/** An explanation for people. */
+/** An explanation for people: the verdict, the next step, and the details. */
 export function explanationLines(explained: Explanation): readonly string[] {
-  const { service, known, unserved, problems, families, kernelPath, probe } = explained;
-  const lines = [service];
-  if (unserved) lines.push(`  The proxy does not serve it: ${unserved.text}.`);
-  for (const problem of problems) if (!unserved?.text.includes(problem)) lines.push(`  problem: ${problem}`);
-  if (known) for (const family of families) lines.push(...familyLines(family));
-  if (kernelPath) lines.push(...kernelWalkLines(kernelPath));
-  if (probe) lines.push(...probedEndpointsLines(probe));
-  return lines;
+  const { service, known, verdict, objects, candidates, families, kernelPath, probe } = explained;
+  const { state, reason, nextStep } = verdict;
+  return [
+    `${service}: ${inToneOf(state)}: ${reason}`,
+    ...(nextStep === undefined ? [] : [`  next: ${nextStep}`]),
+    ...objects.filter((one) => one.reason !== reason).map((one) => `  ${verdictText(one)}`),
+    ...(candidates ? [`  EndpointSlices that may be meant for it: ${candidates.join(', ')}`] : []),
+    ...(known ? families.flatMap((family) => familyLines(family, verdict)) : []),
+    ...(kernelPath ? kernelWalkLines(kernelPath) : []),
+    ...(probe ? probedEndpointsLines(probe) : []),
+  ];
 }
 
-function familyLines({
-  family,
-  pending,
-  ports,
-  absence,
-  healthCheck,
-  sync,
-}: FamilyExplanation): readonly string[] {
+function verdictText({ state, reason, nextStep }: Verdict): string {
+  const next = nextStep === undefined ? '' : `; ${nextStep}`;
+  return `${inToneOf(state, state === 'ok' ? 'note' : state)}: ${reason}${next}`;
+}
+
+/** @param main the verdict on the Service, which is shown already */
+function familyLines(
+  { family, pending, ports, absence, healthCheck, sync }: FamilyExplanation,
+  main: Verdict,
+): readonly string[] {
   const lines = [`  ${family}${pending ? ', changes wait for the next sync' : ''}`];
-  if (absence) lines.push(`    ${absence.text}`);
-  for (const port of ports) lines.push(...portLines(port));
+  if (absence) lines.push(`    ${absence.reason}`);
+  for (const port of ports) lines.push(...portLines(port, main));
   if (healthCheck) lines.push(`    ${healthCheckWords(healthCheck)}`);
   if (sync.failures > 0 && sync.lastFailure)
     lines.push(`    no sync has succeeded since ${sync.lastFailure.time}: ${sync.lastFailure.reason}`);
@@ -207,16 +217,25 @@ function familyLines({
   return lines;
 }
 
-/** Findings that neither the status nor the frontends show. */
-const UNSAID: ReadonlySet<FindingKind> = new Set(['draining', 'other-zones', 'not-forwarded', 'bridged']);
+/** Causes that the status of a port shows. */
+const OF_STATUS: ReadonlySet<string> = new Set([
+  'ProgrammingFailed',
+  'NotSupportedByMode',
+  'FrontendConflict',
+  'LimitedProgramming',
+  'Pending',
+]);
 
-function portLines(explained: PortExplanation): readonly string[] {
-  const { status, frontends, endpoints, findings, affinitySeconds, balancing, sourceRanges } = explained;
+function portLines(explained: PortExplanation, main: Verdict): readonly string[] {
+  const { status, frontends, endpoints, verdicts, affinitySeconds, balancing, sourceRanges } = explained;
   const lines = [`    port ${portWords(explained)}: ${statusText(status)}`];
   for (const frontend of frontends) lines.push(`      ${frontendText(frontend)}`);
   for (const endpoint of endpoints) lines.push(`      ${endpointText(endpoint)}`);
-  for (const { kind, isFault, text } of findings)
-    if (UNSAID.has(kind)) lines.push(`      ${isFault ? 'problem' : 'note'}: ${text}`);
+  const isShown = (one: Verdict): boolean =>
+    one.cause === undefined ||
+    OF_STATUS.has(one.cause) ||
+    [main, ...frontends].some(({ reason }) => reason === one.reason);
+  for (const one of verdicts) if (!isShown(one)) lines.push(`      ${verdictText(one)}`);
   if (balancing !== undefined) lines.push(`      ${balancing}`);
   if (affinitySeconds > 0) lines.push(`      clients stay with their endpoint for ${affinitySeconds} s`);
   if (sourceRanges.length > 0) lines.push(`      ${acceptedSourcesText(sourceRanges)}`);

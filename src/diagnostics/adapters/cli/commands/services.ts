@@ -14,7 +14,7 @@ import {
 } from '../options.js';
 import { inToneOf, columns, objectName } from '../output.js';
 import { ejectedCountText } from '../../../../application/words.js';
-import { lacksEndpoints, rowWord } from '../../../application/words.js';
+import type { VerdictState } from '../../../../domain/verdict/verdict.js';
 import { findServices, listServices, ofNames, missingPorts } from '../find-services.js';
 import { whenChanged, tableText, show } from '../watch.js';
 import { RunningProxy } from '../running-proxy.js';
@@ -22,12 +22,12 @@ import { RunningProxy } from '../running-proxy.js';
 /** Which Services to list. */
 export const servicesCommand = subcommand({
   name: 'services',
-  description: 'List the Services that the proxy running on this node serves, or those of these names.',
+  description:
+    'List the Services that the proxy on this node serves, or those of these names, each with its state and the reason.',
   usage: '[NAME...] [flags]',
   options: [
     ...namespaceOptions,
-    new Option('--failing', 'Only Services of which a port failed to be programmed, or is degraded.'),
-    new Option('--without-endpoints', 'Only Services without an endpoint that can be used.'),
+    new Option('--problems', 'Only Services that are not ok.'),
     watchOption,
     ...listOutputOptions,
   ],
@@ -35,29 +35,32 @@ export const servicesCommand = subcommand({
     operands,
     { output, watch, ...filter }: Partial<Omit<RowFilter, 'names'>> & OutputOptions & WatchOptions,
   ) {
-    const { namespace, failing = false, withoutEndpoints = false } = filter;
+    const { namespace, problems = false } = filter;
     const named = serviceNames('services', operands);
-    return { services: named, filter: { namespace, failing, withoutEndpoints }, output, watch };
+    return { services: named, filter: { namespace, problems }, output, watch };
   },
 });
 
-const HEADERS = ['NAMESPACE', 'NAME', 'TYPE', 'ENDPOINTS', 'STATE', 'FRONTENDS'];
+const HEADERS = ['NAMESPACE', 'NAME', 'TYPE', 'ENDPOINTS', 'STATE', 'FRONTENDS', 'REASON'];
+
+/** A row that was there before is removed. */
+type WatchedRow = Omit<ServiceRow, 'state'> & { readonly state: VerdictState | 'removed' };
 
 /**
- * Lists the Services of the proxy running on this node, a line for each. 1 when no known Service has a
+ * Lists the Services of the proxy running on this node, a line for each. 1 when one of them is not ok, or no known Service has a
  * name, or is of the namespace.
  */
 export function services({ request, configuration }: Invocation<typeof servicesCommand>): Promise<number> {
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
   const query = () => listKnown(proxy, request);
-  return show<ServiceList, ServiceRow>(request, request.watch ? whenChanged(proxy, query) : query, {
+  return show<ServiceList, WatchedRow>(request, request.watch ? whenChanged(proxy, query) : query, {
     lines: listText,
     names: ({ services: rows }) => rows.map(nameOf),
-    exitCode: () => 0,
+    exitCode: ({ services: rows }) => Number(rows.some(({ state }) => state !== 'ok')),
     watched: ({ services: items }) => ({
       items,
       key: ({ namespace, name }) => `${namespace}/${name}`,
-      gone: (row) => ({ ...row, state: 'removed' as const }),
+      gone: ({ cause: _, nextStep: __, ...row }) => ({ ...row, state: 'removed', reason: 'it was removed' }),
       text: (rows, isWide) => tableText(table(rows, isWide)),
       name: nameOf,
     }),
@@ -71,14 +74,13 @@ async function listKnown(
 ): Promise<ServiceList> {
   const { namespace, ...rest } = filter;
   const list = await listServices(proxy, { ...ofNames(named, namespace), ...rest });
-  const isPart = filter.failing || filter.withoutEndpoints;
-  const ports = isPart
+  const ports = filter.problems
     ? (await findServices(proxy, named, namespace)).unknown.filter(({ name }) => name.includes(':'))
     : missingPorts(named, list.services);
   return { services: list.services, unknownNames: [...list.unknownNames, ...ports] };
 }
 
-function nameOf({ name }: ServiceRow): string {
+function nameOf({ name }: Pick<ServiceRow, 'name'>): string {
   return objectName('service', name);
 }
 
@@ -86,24 +88,24 @@ function listText({ services: rows, unknownNames }: ServiceList, isWide: boolean
   return rows.length === 0 && unknownNames.length > 0 ? [] : table(rows, isWide);
 }
 
-function table(rows: readonly ServiceRow[], isWide: boolean): readonly string[] {
+function table(rows: readonly WatchedRow[], isWide: boolean): readonly string[] {
   return columns(
     HEADERS,
     rows.map((row) => cells(row, isWide)),
   );
 }
 
-function cells(row: ServiceRow, isWide: boolean): readonly string[] {
-  const { namespace, name, type = '-', frontends, endpointCounts, reason } = row;
+function cells(row: WatchedRow, isWide: boolean): readonly string[] {
+  const { namespace, name, type = '-', frontends, endpointCounts, state, reason } = row;
   const shown = frontends.length === 0 ? ['-'] : isWide ? frontends : frontends.slice(0, 1);
   const more = frontends.length - shown.length;
-  const text = `${shown.join(', ')}${more > 0 ? ` +${more}` : ''}`;
   return [
     namespace,
     name,
     type,
     `${endpointCounts.used}/${endpointCounts.known}${ejectedCountText(endpointCounts.ejected)}`,
-    inToneOf(lacksEndpoints(row) ? rowWord(row) : row.state, rowWord(row)),
-    reason === undefined ? text : `${text} (${reason})`,
+    inToneOf(state),
+    `${shown.join(', ')}${more > 0 ? ` +${more}` : ''}`,
+    reason,
   ];
 }

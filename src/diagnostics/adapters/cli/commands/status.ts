@@ -3,11 +3,7 @@
 import type { Invocation } from '../options.js';
 import { rejectOperands } from '../../../../adapters/cli/usage-error.js';
 import { outputOptions, subcommand, watchOption, type OutputOptions, type WatchOptions } from '../options.js';
-import {
-  statusAnswer,
-  type ProxyStatus,
-  type FamilyStatus,
-} from '../../../application/status/proxy-status.js';
+import { statusAnswer, type ProxyStatus } from '../../../application/status/proxy-status.js';
 import type { AboutUnknown } from '../../../application/status/service-row.js';
 import { inToneOf } from '../output.js';
 import { show } from '../watch.js';
@@ -19,7 +15,7 @@ import { familyWords, watchWords } from '../../../application/words.js';
 export const statusCommand = subcommand({
   name: 'status',
   description:
-    'Show how the proxy running on this node is. Ends with 0 when it is good, 1 when degraded, 2 when not serving, 3 when nobody answers.',
+    'Show the health of the proxy on this node. The exit code is 0 when it is ok, 1 when it is not, and 3 when it is not reachable; problems of Services do not change it.',
   usage: '[flags]',
   options: [watchOption, ...outputOptions],
   request(operands, { output, watch }: OutputOptions & WatchOptions) {
@@ -28,9 +24,7 @@ export const statusCommand = subcommand({
   },
 });
 
-const EXIT_CODES = { ok: 0, degraded: 1, 'not-serving': 2 } as const;
-
-/** Shows the health of the proxy running on this node. 0 when it is good, 1 when degraded, 2 when not serving. */
+/** Shows the health of the proxy running on this node. 1 when it is not ok. */
 export function status({ request, configuration }: Invocation<typeof statusCommand>): Promise<number> {
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
   return show<ProxyStatus & AboutUnknown, ProxyStatus>(
@@ -38,7 +32,7 @@ export function status({ request, configuration }: Invocation<typeof statusComma
     () => proxy.query('/debug/status', statusAnswer),
     {
       lines: proxyStatusLines,
-      exitCode: ({ state }) => EXIT_CODES[state],
+      exitCode: ({ state }) => Number(state !== 'ok'),
       watched: (answer) => ({
         items: [answer],
         key: () => '',
@@ -78,8 +72,7 @@ export function proxyStatusLines(status: ProxyStatus, isWide: boolean): readonly
     `  running since ${startTime}, for ${duration(Date.parse(time) - Date.parse(startTime))}`,
     ...listed('waiting', status.pendingReasons),
     ...families.map((family) => `  ${family.family}: ${familyWords(family)}`),
-    ...listed(inToneOf('failed', 'failing'), portProblems(families, 'failed')),
-    ...listed(inToneOf('degraded'), portProblems(families, 'degraded')),
+    ...serviceLines(status.services),
     ...listed('ignored', status.ignored),
     ...status.watches.map((watch) => `  watch ${watch.kind}: ${watchWords(watch)}`),
     ...listed(
@@ -95,12 +88,14 @@ function withoutQuery(url: string): string {
   return query < 0 ? url : `${url.slice(0, query)}${url.endsWith(':') ? ':' : ''}`;
 }
 
-function portProblems(families: readonly FamilyStatus[], state: 'failed' | 'degraded'): readonly string[] {
-  return families.flatMap(({ family, [state]: ports }) =>
-    ports.map(
-      ({ servicePort, sinceTime, reason }) => `${servicePort} (${family}) since ${sinceTime}: ${reason}`,
-    ),
-  );
+/** How many Services are in each state, and the worst. */
+function serviceLines({ ok, warning, error, problems }: ProxyStatus['services']): readonly string[] {
+  const more = warning + error - problems.length;
+  return [
+    `  Services: ${ok} ok, ${warning} warning, ${error} error`,
+    ...problems.map(({ service, state, reason }) => `    ${inToneOf(state)}: ${service}: ${reason}`),
+    ...(more > 0 ? [`    and ${more} more: kubeproxy services --problems`] : []),
+  ];
 }
 
 /** `3 d 4 h`, `4 h 7 min`, `7 min 9 s`, `9 s`. */

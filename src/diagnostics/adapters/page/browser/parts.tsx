@@ -30,12 +30,13 @@ export function Mark({ kind }: { readonly kind: MarkKind }): JSX.Element {
 }
 
 const MARKS: Readonly<Record<string, MarkKind>> = {
+  ok: 'good',
+  warning: 'waiting',
   programmed: 'good',
   'everything-programmed': 'good',
   pending: 'waiting',
   repaired: 'waiting',
   removed: 'off',
-  'not-served': 'off',
 };
 
 /** For the state of a Service or a service port, or the result of a change. */

@@ -40,7 +40,7 @@ export interface TraceRoute {
  */
 export type Show = (typeof SHOWS)[number];
 
-export const SHOWS = ['', 'failing', 'without-endpoints', 'held', 'aside'] as const;
+export const SHOWS = ['', 'problems', 'aside'] as const;
 
 /** The route in an address such as `#/service/shop/cart`; the overview if there is none. */
 export function parseRoute(hash: string): Route {

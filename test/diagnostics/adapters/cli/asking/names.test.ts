@@ -19,19 +19,20 @@ let served: Served;
 const printed = usePrinted();
 let asked: string[];
 
-const rowOf = (namespace: string, name: string, state: ServiceRow['state'] = 'programmed'): ServiceRow => ({
+const rowOf = (namespace: string, name: string, state: ServiceRow['state'] = 'ok'): ServiceRow => ({
   namespace,
   name,
   type: 'ClusterIP',
   frontends: ['10.96.0.1:80/TCP'],
   endpointCounts: { used: 1, known: 1 },
   state,
+  reason: '1 of 1 endpoint is ready',
 });
 const known: readonly ServiceRow[] = [
   { ...rowOf('a', 'web'), portNames: ['http', 'https'] },
   { ...rowOf('a-b', 'web'), portNames: ['http'] },
-  rowOf('shop', 'cart', 'failed'),
-  rowOf('shop', 'headless', 'not-served'),
+  rowOf('shop', 'cart', 'error'),
+  { ...rowOf('shop', 'headless'), frontends: [], cause: 'Headless' },
 ];
 const json =
   (value: unknown): Handler =>
@@ -47,7 +48,7 @@ const list: Handler = ({ parameters }, response) => {
   const rows = known
     .filter((row) => namespace === null || row.namespace === namespace)
     .filter((row) => names.length === 0 || names.some((name) => isIt(name, row)))
-    .filter(({ state }) => !parameters.has('failing') || state === 'failed');
+    .filter(({ state }) => !parameters.has('problems') || state !== 'ok');
   const unknownNames = names
     .filter((name) => !known.some((row) => isIt(name, row)))
     .map((name) => ({ name, reason: 'there is no such Service' }));
@@ -185,7 +186,7 @@ it.each([
   ['diff', []],
   ['top', ['--once']],
   ['top', ['cart', '-n', 'shop', '--once']],
-  ['services', ['-n', 'a', '--failing']],
+  ['services', ['-n', 'a', '--problems']],
 ] as const)('%s %j is content when there is nothing to say of what exists', async (name, args) => {
   expect(await run(nothing, name, ...args)).toBe(0);
   expect(printed.stderr).toBe('');
@@ -193,7 +194,7 @@ it.each([
 
 it.each([
   ['services', ['-n', 'nosuch']],
-  ['services', ['-n', 'nosuch', '--failing']],
+  ['services', ['-n', 'nosuch', '--problems']],
   ['top', ['-n', 'nosuch', '--once']],
 ] as const)('%s %j says that no Service of the namespace is known, with 1', async (name, args) => {
   expect(await run(nothing, name, ...args)).toBe(1);

@@ -8,12 +8,14 @@ const sync = {
   unverified: { sinceTime: 1, reason: 'EIO' },
   drift: { repairs: 1, writtenSteps: 1, lastTime: 1 },
 };
+const verdict = { state: 'error', cause: 'NoPodSelected', reason: 'no pod', nextStep: 'look' };
 const frontend = {
   kind: 'cluster-ip',
   address: '10.96.0.1',
   port: 80,
   policy: 'Cluster',
   outcome: 'forward',
+  ...verdict,
   reason: 'to 1 endpoint',
 };
 const endpoint = {
@@ -81,6 +83,7 @@ export const wholeAnswers: readonly (readonly [AskingName, readonly string[], st
           failure: 'GET http://x?y',
         },
       ],
+      services: { ok: 1, warning: 1, error: 1, problems: [{ service: 'a/b', ...verdict }] },
       lastErrors: [{ time: 1, message: 'EIO' }],
     },
   ],
@@ -96,8 +99,7 @@ export const wholeAnswers: readonly (readonly [AskingName, readonly string[], st
           type: 'ClusterIP',
           frontends: ['10.96.0.1:80/TCP'],
           endpointCounts: { used: 1, known: 1 },
-          state: 'failed',
-          reason: 'EIO',
+          ...verdict,
         },
       ],
       unknownNames: [{ name: 'c', reason: 'absent' }],
@@ -110,8 +112,9 @@ export const wholeAnswers: readonly (readonly [AskingName, readonly string[], st
     {
       service: 'a/b',
       known: true,
-      unserved: { kind: 'headless', text: 'it is headless' },
-      problems: ['odd'],
+      verdict,
+      objects: [{ ...verdict, reason: 'odd' }],
+      candidates: ['a/b-x'],
       families: [
         {
           family: 'IPv4',
@@ -124,11 +127,11 @@ export const wholeAnswers: readonly (readonly [AskingName, readonly string[], st
             // Alike in all states.
             frontends: [frontend].slice(index),
             endpoints: [endpoint].slice(index),
-            findings: [{ kind: 'draining', isFault: false, text: 'draining' }].slice(index),
+            verdicts: [{ ...verdict, reason: 'draining' }].slice(index),
             affinitySeconds: 1,
             sourceRanges: ['10.0.0.0/8'].slice(index),
           })),
-          absence: { kind: 'held-back', text: 'held back' },
+          absence: verdict,
           healthCheck: { port: 1, localEndpoints: 1, listening: false, problem: 'EADDRINUSE' },
           sync,
         },

@@ -297,9 +297,9 @@ describe('a node that answers badly', () => {
     ['a number', '42'],
     ['an empty object', '{}'],
     ['something else', '{"kind":"Status","items":[null]}'],
-    ['null inside', '{"state":"good","families":[null],"services":[null]}'],
+    ['null inside', '{"state":"ok","families":[null],"services":[null]}'],
     ['no JSON', 'Welcome!'],
-    ['half of it', '{"state":"good"'],
+    ['half of it', '{"state":"ok"'],
     ['nothing but depth', '['.repeat(100_000)],
   ];
 
@@ -406,7 +406,7 @@ function traceOf(outcome: string, ...endpoints: readonly string[]): object {
 }
 
 describe('services', () => {
-  const row = (name: string, state = 'programmed', reason?: string): object => ({
+  const row = (name: string, state = 'ok', reason = '1 of 2 endpoints are ready'): object => ({
     namespace: 'shop',
     name,
     type: 'ClusterIP',
@@ -419,9 +419,12 @@ describe('services', () => {
     putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }, { name: 'node-3' }]);
     answering(
       {
-        'node-2': prints({ services: [row('web'), row('cart', 'failed', 'EINVAL')], unknownNames: [] }, 1),
+        'node-2': prints({ services: [row('web'), row('cart', 'error', 'EINVAL')], unknownNames: [] }, 1),
         'node-3': prints(
-          { services: [row('web', 'pending')], unknownNames: [{ name: 'cart', reason: 'absent' }] },
+          {
+            services: [row('web', 'warning', 'its last change is not programmed yet')],
+            unknownNames: [{ name: 'cart', reason: 'absent' }],
+          },
           1,
         ),
       },
@@ -435,8 +438,8 @@ describe('services', () => {
     expect(printed.stdout).toBe(
       [
         'NAMESPACE  NAME  TYPE       PROGRAMMED  OTHERWISE',
-        'shop       cart  ClusterIP  1/2         on: node-2 (failed: EINVAL)',
-        'shop       web   ClusterIP  2/3         on: node-3 (pending)',
+        'shop       cart  ClusterIP  1/2         on: node-2 (error: EINVAL)',
+        'shop       web   ClusterIP  2/3         on: node-3 (warning: its last change is not programmed yet)',
         '',
       ].join('\n'),
     );
@@ -450,9 +453,9 @@ describe('services', () => {
       words = command;
       return prints({ services: [], unknownNames: [] });
     };
-    expect(await cluster('services', 'web', '--namespace=shop', '--failing', '--without-endpoints')).toBe(0);
+    expect(await cluster('services', 'web', '--namespace=shop', '--problems')).toBe(0);
     expect(words.slice(1, -1)).toEqual([
-      ...['services', 'web', '--namespace', 'shop', '--failing', '--without-endpoints', '-o', 'json'],
+      ...['services', 'web', '--namespace', 'shop', '--problems', '-o', 'json'],
     ]);
   });
 });
@@ -629,16 +632,18 @@ describe('explain', () => {
         name: 'web',
         frontends: [],
         endpointCounts: { used: 1, known: 1 },
-        state: 'programmed',
+        state: 'ok',
       },
+      reason: '1 of 1 endpoint is ready',
     });
     api.containers.run = ({ command }) => {
       const words = command.slice(1, -1).join(' ');
       asked.push(words);
       if (words.startsWith('services'))
         return prints({ services: [row('a'), row('b')], unknownNames: words.includes('x') ? [UNKNOWN] : [] });
-      const problems = words.includes(':nope') ? ['it has no port named nope (it has: http)'] : [];
-      return prints({ ...explanationOf([portOf({})]), problems });
+      const missing = { state: 'error', reason: 'it has no port named nope (it has: http)' };
+      const objects = words.includes(':nope') ? [missing] : [];
+      return prints({ ...explanationOf([portOf({})]), objects });
     };
     return asked;
   };
@@ -723,7 +728,7 @@ it('adds up the connections of all nodes, over both families', async () => {
 
 function servicesAnswer(): object {
   const row = { namespace: 'shop', name: 'web', frontends: [], endpointCounts: { used: 1, known: 1 } };
-  return { services: [{ ...row, state: 'programmed' }], unknownNames: [] };
+  return { services: [{ ...row, state: 'ok', reason: '1 of 1 endpoint is ready' }], unknownNames: [] };
 }
 
 function historyAnswer(): object {

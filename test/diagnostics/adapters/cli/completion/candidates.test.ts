@@ -5,7 +5,10 @@ const found = (...written: readonly string[]) => candidates(written, subcommands
 
 it.each([
   [['st'], ['status']],
-  [['services', '--f'], ['--failing']],
+  [
+    ['services', '--pr'],
+    ['--problems', '--proxy-mode'],
+  ],
   [['services', '-o', 'j'], ['json']],
   [
     ['status', '--color', 'a'],
@@ -37,7 +40,7 @@ it('hides what is for scripts', () => {
 it.each(['explain', 'services', 'diff', 'history', 'top'])('%s takes names of Services', (name) => {
   expect(found(name, 'sh')).toEqual({ words: [], takesServices: true });
   expect(found(name, 'shop/web', '')).toEqual({ words: [], takesServices: true });
-  expect(found(name, '--failing', 'sh').takesServices).toBe(true);
+  expect(found(name, '--problems', 'sh').takesServices).toBe(true);
 });
 
 it('the destination of a trace may be a Service', () => {

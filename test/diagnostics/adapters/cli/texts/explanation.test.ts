@@ -11,7 +11,20 @@ const quiet = { failures: 0, drift: { repairs: 0, writtenSteps: 0 } };
 const full: Explanation = {
   service: 'shop/cart',
   known: true,
-  problems: ['EndpointSlice shop/cart-abcde: endpoints[1] has no address'],
+  verdict: {
+    state: 'error',
+    cause: 'ProgrammingFailed',
+    reason: 'it cannot be programmed on this node: EINVAL',
+    nextStep: 'check the proxy of this node: kubeproxy status',
+  },
+  objects: [
+    {
+      state: 'warning',
+      cause: 'FieldIgnored',
+      reason: 'EndpointSlice shop/cart-abcde: endpoints[1] has no address',
+      nextStep: 'correct it',
+    },
+  ],
   families: [
     {
       family: 'IPv4',
@@ -27,7 +40,8 @@ const full: Explanation = {
               address: '10.96.0.1',
               port: 80,
               policy: 'Cluster',
-              outcome: 'held',
+              outcome: 'conflict',
+              state: 'warning',
               reason: 'belongs to a/b',
             },
             {
@@ -35,6 +49,7 @@ const full: Explanation = {
               port: 30080,
               policy: 'Local',
               outcome: 'drop',
+              state: 'ok',
               reason: 'the policy is Local',
             },
           ],
@@ -62,9 +77,15 @@ const full: Explanation = {
               nodeHints: [],
             },
           ],
-          findings: [
-            { kind: 'degraded', isFault: true, text: '10.96.0.1:80/TCP belongs to a/b' },
-            { kind: 'other-zones', isFault: false, text: '1 ready endpoint is hinted for zone b' },
+          verdicts: [
+            {
+              state: 'warning',
+              cause: 'FrontendConflict',
+              reason: '10.96.0.1:80/TCP belongs to a/b',
+              nextStep: 'choose another',
+            },
+            { state: 'warning', cause: 'OnlyTerminating', reason: 'no endpoint is ready', nextStep: 'look' },
+            { state: 'ok', cause: 'OtherZones', reason: '1 ready endpoint is hinted for zone b' },
           ],
           affinitySeconds: 60,
           sourceRanges: ['198.51.100.0/24'],
@@ -75,7 +96,13 @@ const full: Explanation = {
           status: { state: 'failed', sinceTime: AT, reason: 'EINVAL', attempts: 3 },
           frontends: [],
           endpoints: [],
-          findings: [{ kind: 'failed', isFault: true, text: 'EINVAL' }],
+          verdicts: [
+            {
+              state: 'error',
+              cause: 'ProgrammingFailed',
+              reason: 'it cannot be programmed on this node: EINVAL',
+            },
+          ],
           affinitySeconds: 0,
           sourceRanges: [],
         },
@@ -91,7 +118,7 @@ const full: Explanation = {
       family: 'IPv6',
       pending: false,
       ports: [],
-      absence: { kind: 'no-cluster-ip', text: 'no cluster IP of this family' },
+      absence: { state: 'ok', reason: 'no cluster IP of this family' },
       sync: quiet,
     },
   ],
@@ -99,14 +126,16 @@ const full: Explanation = {
 
 describe('explanationText', () => {
   it('shows everything, one line each', () => {
-    expect(explanationText(full)).toBe(`shop/cart
-  problem: EndpointSlice shop/cart-abcde: endpoints[1] has no address
+    expect(explanationText(full)).toBe(`shop/cart: error: it cannot be programmed on this node: EINVAL
+  next: check the proxy of this node: kubeproxy status
+  warning: EndpointSlice shop/cart-abcde: endpoints[1] has no address; correct it
   IPv4, changes wait for the next sync
     port http TCP: degraded since 2026-05-04T10:00:00.000Z: 10.96.0.1:80/TCP belongs to a/b
       cluster-ip 10.96.0.1:80 (Cluster): belongs to a/b
       node-port 30080 (Local): drop, the policy is Local
       endpoint 10.1.1.1:8080: used, on this node, ready, for zones a b, for nodes n1
       endpoint 10.1.1.2:8080: not used, not ready, terminating, still serving
+      warning: no endpoint is ready; look
       note: 1 ready endpoint is hinted for zone b
       clients stay with their endpoint for 60 s
       load-balancer IPs accept only 198.51.100.0/24
@@ -119,22 +148,32 @@ describe('explanationText', () => {
 `);
   });
 
-  it('says once what makes a Service invalid', () => {
-    const problems = ['Service shop/bad is ignored: no port', 'EndpointSlice shop/bad-x is ignored: no type'];
-    const unserved = { kind: 'invalid', text: `its object is invalid: ${problems[0]}` } as const;
-    expect(
-      explanationText({ service: 'shop/bad', known: false, unserved, problems, families: full.families }),
-    ).toBe(`shop/bad
-  The proxy does not serve it: its object is invalid: Service shop/bad is ignored: no port.
-  problem: EndpointSlice shop/bad-x is ignored: no type
+  it('shows once what makes a Service invalid', () => {
+    const verdict = {
+      state: 'error',
+      cause: 'InvalidObject',
+      reason: 'Service shop/bad is invalid and ignored: no port',
+      nextStep: 'correct the object',
+    } as const;
+    const other = { ...verdict, reason: 'EndpointSlice shop/bad-x is invalid and ignored: no type' };
+    const bad = { service: 'shop/bad', known: false, verdict, objects: [verdict, other] };
+    expect(explanationText({ ...bad, families: full.families }))
+      .toBe(`shop/bad: error: Service shop/bad is invalid and ignored: no port
+  next: correct the object
+  error: EndpointSlice shop/bad-x is invalid and ignored: no type; correct the object
 `);
   });
 
-  it('says why it is not served, and nothing else', () => {
-    const unserved = { kind: 'absent', text: 'there is no such Service' } as const;
-    const unknown = { service: 'shop/none', known: false, unserved, problems: [], families: full.families };
-    expect(explanationText(unknown)).toBe(
-      'shop/none\n  The proxy does not serve it: there is no such Service.\n',
+  it('shows of a Service that is not served why, and nothing else', () => {
+    const verdict = { state: 'ok', cause: 'Headless', reason: 'it is headless' } as const;
+    const headless = { service: 'shop/db', known: false, verdict, objects: [], families: full.families };
+    expect(explanationText(headless)).toBe('shop/db: ok: it is headless\n');
+  });
+
+  it('names EndpointSlices that may be meant for it', () => {
+    const none = { ...full, known: false, objects: [], candidates: ['shop/cart-x (without the label)'] };
+    expect(explanationText(none)).toContain(
+      '  EndpointSlices that may be meant for it: shop/cart-x (without the label)\n',
     );
   });
 });

@@ -16,6 +16,12 @@ const answer = {
   lagSeconds: 0,
   pendingReasons: [],
   families: [],
+  services: {
+    ok: 212,
+    warning: 3,
+    error: 1,
+    problems: [{ service: 'shop/web', state: 'error', reason: 'no pod has the labels app=webb' }],
+  },
   ignored: [],
   watches: [],
   lastErrors: [],
@@ -33,6 +39,14 @@ it('shows warnings and the release of Kubernetes', () => {
     'node1: ok',
     '  warning: connections cannot be counted',
     '  mode nftables, version 0.1.0 for Kubernetes v1.37, Node v20, Linux 6.1',
+  ]);
+});
+
+it('shows how many Services are in each state, and the worst', () => {
+  expect(linesOf(answer).slice(3)).toEqual([
+    '  Services: 212 ok, 3 warning, 1 error',
+    '    error: shop/web: no pod has the labels app=webb',
+    '    and 3 more: kubeproxy services --problems',
   ]);
 });
 

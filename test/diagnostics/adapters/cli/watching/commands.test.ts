@@ -23,9 +23,9 @@ let sync: object;
 /** The questions, by their paths. */
 let asked: string[];
 
-const row = (name: string, state: ServiceRow['state'] = 'programmed'): ServiceRow => ({
+const row = (name: string, state: ServiceRow['state'] = 'ok'): ServiceRow => ({
   ...{ namespace: 'shop', name, type: 'ClusterIP', frontends: ['10.96.0.1:80/TCP'] },
-  ...{ endpointCounts: { used: 1, known: 1 }, state },
+  ...{ endpointCounts: { used: 1, known: 1 }, state, reason: '1 of 1 endpoint is ready' },
 });
 const change = (service: string, second: number): ChangeEntry => ({
   ...{ kind: 'service-port', servicePort: `${service}/tcp/http`, family: 'IPv4', result: 'programmed' },
@@ -57,6 +57,7 @@ const STATUS = {
   versions: { program: '0.1.0', nodejs: 'v20', kernel: '6.1' },
   ...{ startTime: '2026-05-04T12:00:00.000Z', time: '2026-05-04T12:00:01.000Z' },
   ...{ families: [], ignored: [], lastErrors: [] },
+  services: { ok: 2, warning: 0, error: 0, problems: [] },
   watches: [{ kind: 'Service', state: 'watching', connected: true, objects: 1, idleSeconds: 1 }],
 } as const satisfies ProxyStatus;
 
@@ -114,19 +115,19 @@ it('shows Services that change, and asks for the list only when something may ha
   const watching = run('services');
   await until('nothing has changed', async () => askedFor('/debug/sync') >= 2);
   expect(askedFor('/debug/services')).toBe(1);
-  rows = [row('web', 'failed'), row('new')];
+  rows = [row('web', 'error'), row('new')];
   sync = { idle: true, appliedEvents: 2, changes: 1 };
   await until('what has changed is shown', async () => printed.stdout.split('\n').length > 6);
   end();
-  expect(await watching).toBe(0);
+  expect(await watching).toBe(1);
   expect(printed.stdout).toBe(
     [
-      'NAMESPACE  NAME  TYPE       ENDPOINTS  STATE       FRONTENDS',
-      'shop       cart  ClusterIP  1/1        programmed  10.96.0.1:80/TCP',
-      'shop       web   ClusterIP  1/1        programmed  10.96.0.1:80/TCP',
-      'shop       web   ClusterIP  1/1        failed      10.96.0.1:80/TCP',
-      'shop       new   ClusterIP  1/1        programmed  10.96.0.1:80/TCP',
-      'shop       cart  ClusterIP  1/1        removed     10.96.0.1:80/TCP',
+      'NAMESPACE  NAME  TYPE       ENDPOINTS  STATE  FRONTENDS         REASON',
+      'shop       cart  ClusterIP  1/1        ok     10.96.0.1:80/TCP  1 of 1 endpoint is ready',
+      'shop       web   ClusterIP  1/1        ok     10.96.0.1:80/TCP  1 of 1 endpoint is ready',
+      'shop       web   ClusterIP  1/1        error    10.96.0.1:80/TCP  1 of 1 endpoint is ready',
+      'shop       new   ClusterIP  1/1        ok       10.96.0.1:80/TCP  1 of 1 endpoint is ready',
+      'shop       cart  ClusterIP  1/1        removed  10.96.0.1:80/TCP  it was removed',
       '',
     ].join('\n'),
   );

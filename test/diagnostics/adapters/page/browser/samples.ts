@@ -29,7 +29,8 @@ export function serviceRow(name: string, more: Partial<ServiceRow> = {}): Servic
     type: 'ClusterIP',
     frontends: ['10.96.0.80:80/TCP'],
     endpointCounts: { used: 2, known: 2 },
-    state: 'programmed',
+    state: 'ok',
+    reason: '2 of 2 endpoints are ready',
     ...more,
   };
 }

@@ -12,8 +12,8 @@ const rows = [
     frontends: ['10.96.0.81:443/TCP', '30443/TCP'],
     portNames: ['https', 'admin'],
   }),
-  serviceRow('dns', { namespace: 'kube-system', state: 'failed' }),
-  serviceRow('empty', { endpointCounts: { used: 0, known: 3 } }),
+  serviceRow('dns', { namespace: 'kube-system', state: 'error' }),
+  serviceRow('empty', { endpointCounts: { used: 0, known: 3 }, state: 'warning' }),
 ];
 const ALL = { search: '', show: '', namespace: '' } as const;
 const found = (
@@ -34,7 +34,7 @@ describe('the search', () => {
     ['kube-system', ['dns']],
     ['shop/cart-api:admin', ['cart-api']],
     [':https', ['cart-api']],
-    ['failed', ['dns']],
+    ['error', ['dns']],
     ['.*', []],
     ['cart dns', []],
   ])('for %j finds %j', (text, names) => {
@@ -42,23 +42,17 @@ describe('the search', () => {
   });
 
   it('looks among those that are shown', () => {
-    expect(found('', { show: 'failing' })).toEqual(['dns']);
-    expect(found('', { show: 'without-endpoints' })).toEqual(['empty']);
-    expect(found('shop', { show: 'failing' })).toEqual([]);
+    expect(found('', { show: 'problems' })).toEqual(['dns', 'empty']);
+    expect(found('cart', { show: 'problems' })).toEqual([]);
     expect(found('', { namespace: 'kube-system' })).toEqual(['dns']);
     expect(found('cart', { namespace: 'kube-system' })).toEqual([]);
-    expect(found('', { namespace: 'shop', show: 'failing' })).toEqual([]);
+    expect(found('', { namespace: 'kube-system', show: 'problems' })).toEqual(['dns']);
   });
 
-  it('shows those of which others hold frontends, and those of which endpoints step aside', () => {
-    const two = [
-      serviceRow('twin', { state: 'degraded', conflicts: 1 }),
-      serviceRow('silent', { endpointCounts: { used: 1, known: 2, ejected: 1 } }),
-    ];
-    const shown = (show: 'held' | 'aside', text = '') =>
-      searchServices([...rows, ...two], { ...ALL, search: text, show }).map(({ name }) => name);
-    expect([shown('held'), shown('aside')]).toEqual([['twin'], ['silent']]);
-    expect(shown('held', 'held')).toEqual(['twin']);
+  it('shows those of which endpoints are ejected', () => {
+    const ejecting = serviceRow('ejecting', { endpointCounts: { used: 1, known: 2, ejected: 1 } });
+    const shown = searchServices([...rows, ejecting], { ...ALL, show: 'aside' }).map(({ name }) => name);
+    expect(shown).toEqual(['ejecting']);
   });
 
   describe('for an address', () => {
@@ -82,7 +76,7 @@ describe('the search', () => {
       ];
       const wanted = { ...ALL, search: '10.244.1.7 cart' };
       expect(searchServices(rows, wanted, matches)).toEqual([{ ...rows[0], found: '10.244.1.7:8080' }]);
-      expect(searchServices(rows, { ...wanted, show: 'failing' }, matches)).toEqual([]);
+      expect(searchServices(rows, { ...wanted, show: 'problems' }, matches)).toEqual([]);
       expect(searchServices(rows, { ...wanted, search: '10.244.1.7 cart.' }, matches)).toEqual([]);
     });
   });
@@ -91,8 +85,12 @@ describe('the search', () => {
 const unsorted = [
   serviceRow('a', { frontends: ['10.96.0.100:80/TCP'], endpointCounts: { used: 10, known: 10 } }),
   serviceRow('b', { frontends: ['10.96.0.9:80/TCP'], type: 'NodePort', namespace: 'a' }),
-  serviceRow('c', { frontends: ['10.96.0.9:443/TCP'], endpointCounts: { used: 0, known: 3 } }),
-  serviceRow('d', { frontends: [], state: 'failed' }),
+  serviceRow('c', {
+    frontends: ['10.96.0.9:443/TCP'],
+    endpointCounts: { used: 0, known: 3 },
+    state: 'warning',
+  }),
+  serviceRow('d', { frontends: [], state: 'error' }),
 ];
 const sorted = (sort: string): string =>
   sortServices(unsorted, sort)

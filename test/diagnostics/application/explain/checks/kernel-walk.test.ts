@@ -1,6 +1,5 @@
 import { kernelWalkLines } from '../../../../../src/diagnostics/adapters/cli/commands/explain.js';
-import { walkKernel } from '../../../../../src/diagnostics/application/explain/checks.js';
-import { isSound } from '../../../../../src/diagnostics/application/explain/explanation.js';
+import { walkKernel, withChecks } from '../../../../../src/diagnostics/application/explain/checks.js';
 import type { TraceAnswer } from '../../../../../src/diagnostics/application/trace/answer.js';
 import {
   destinationText,
@@ -57,7 +56,10 @@ it('follows packets of the node, of outside, and of a pod here, to all frontends
     'outside 192.0.2.4:30080/TCP',
     '10.1.1.1 192.0.2.4:30080/TCP',
   ]);
-  expect([kernel, isSound({ ...explanation, kernelPath: kernel })]).toEqual([{ obstacles: [] }, true]);
+  expect([kernel, withChecks(explanation, kernel, undefined).verdict.state]).toEqual([
+    { obstacles: [] },
+    'ok',
+  ]);
 });
 
 it('names the rule that stops them, and does not call the Service sound', async () => {
@@ -74,7 +76,10 @@ it('names the rule that stops them, and does not call the Service sound', async 
   expect(kernelWalkText(kernel)).toBe(
     '  in the kernel: from node to 10.96.7.1:80/TCP: mixed, a rule of another program, in inet guard f: drop; `kubeproxy trace --kernel --from node --to 10.96.7.1:80/TCP` shows its way\n',
   );
-  expect([isSound(explanation), isSound({ ...explanation, kernelPath: kernel })]).toEqual([true, false]);
+  expect([explanation.verdict.state, withChecks(explanation, kernel, undefined).verdict.state]).toEqual([
+    'ok',
+    'error',
+  ]);
 });
 
 it('looks at nothing that would not be forwarded anyway', async () => {
@@ -101,5 +106,5 @@ it('ends when the time is up, with what is known by then, and when packets canno
   });
   const { kernel } = await walked(explanation, () => Promise.reject(new Error('not in mode userspace')));
   expect(kernelWalkText(kernel)).toBe('  in the kernel: not looked at everything: not in mode userspace\n');
-  expect(isSound({ ...explanation, kernelPath: kernel })).toBe(true);
+  expect(withChecks(explanation, kernel, undefined).verdict.state).toBe('ok');
 });

@@ -1,9 +1,9 @@
 import { probedEndpointsLines } from '../../../../../src/diagnostics/adapters/cli/commands/explain.js';
 import {
   probeEndpoints,
+  withChecks,
   type EndpointAccess,
 } from '../../../../../src/diagnostics/application/explain/checks.js';
-import { isSound } from '../../../../../src/diagnostics/application/explain/explanation.js';
 import { rawService, rawSlice } from '../../../../support/objects.js';
 import { SeenCluster } from '../../../../support/seen-cluster.js';
 import { shownLines } from '../../../../support/shown-lines.js';
@@ -58,7 +58,10 @@ it('tells route, neighbour and connection of each endpoint that is used', async 
   probe of 10.1.0.4:8080/TCP: no route
   probe of 10.1.0.5:8080/TCP: cannot be probed: EPERM
 `);
-  expect([isSound(explanation), isSound({ ...explanation, probe })]).toEqual([true, false]);
+  expect([explanation.verdict.state, withChecks(explanation, undefined, probe).verdict.state]).toEqual([
+    'ok',
+    'error',
+  ]);
 });
 
 it('does not connect by UDP, nor to endpoints that are not used, and is content with those that answer', async () => {
@@ -70,7 +73,7 @@ it('does not connect by UDP, nor to endpoints that are not used, and is content 
   expect(probedEndpointsText(probe)).toBe(
     '  probe of 10.1.0.2:53/UDP: not tried, since only TCP can be, route through cni0, neighbour FAILED\n',
   );
-  expect([access.tried, isSound({ ...explanation, probe })]).toEqual([[], true]);
+  expect([access.tried, withChecks(explanation, undefined, probe).verdict.state]).toEqual([[], 'ok']);
   const unused = { addresses: ['10.1.0.1'], conditions: { ready: false } };
   const none = await probeEndpoints(await explained([rawSlice({ endpoints: [unused] })]), access);
   expect([none, access.tried]).toEqual([{ endpoints: [], omitted: 0 }, []]);
@@ -91,9 +94,9 @@ it('tells that the kernel forwards to none of them, though this node reaches the
   const cluster = new SeenCluster({ obstacles: () => Promise.resolve([obstacle]) });
   cluster.deliver([rawService()], [slice(['10.1.0.1'])]);
   const explanation = await cluster.explain.service('shop/cart');
-  expect(isSound(explanation)).toBe(false);
+  expect(explanation.verdict.state).toBe('error');
   expect(explanation.families[0]!.ports[0]).toMatchObject({
-    findings: [{ kind: 'not-forwarded', isFault: true, text: off }],
+    verdicts: [{ cause: 'ForwardingDisabled', state: 'error', reason: off }],
     frontends: [{ outcome: 'drop', reason: off }],
   });
   const probe = await probeEndpoints(explanation, new FakeAccess());

@@ -1,7 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import type { History } from '../../../../../application/status/change-entry.js';
 import type { ProxyStatus } from '../../../../application/status/proxy-status.js';
-import type { ServiceCounts } from '../../../../application/status/service-row.js';
 import { familyWords, proxyWord, watchWords } from '../../../../application/words.js';
 import { Table, type Column } from '../grid.js';
 import {
@@ -16,7 +15,7 @@ import {
   type MarkKind,
 } from '../parts.js';
 import { useChanges, usePolled, type Polled } from '../requests.js';
-import { hrefOf, type Show } from '../routing.js';
+import { hrefOf } from '../routing.js';
 import { clockTime, counted, durationText } from '../text.js';
 import { changeColumns } from './history-view.js';
 import { Latency } from './latency.js';
@@ -28,7 +27,6 @@ const CHANGE_COLUMNS = changeColumns(0);
 /** The health of the proxy on this node, the latency of its changes, and failures. */
 export function OverviewView({ status }: { readonly status: Polled<ProxyStatus> }): JSX.Element {
   const options = { period: PERIOD, when: useChanges() };
-  const counts = usePolled<ServiceCounts>('debug/service-counts', options);
   const history = usePolled<History>('debug/history', options);
   return (
     <>
@@ -36,7 +34,7 @@ export function OverviewView({ status }: { readonly status: Polled<ProxyStatus> 
       <Panel id="health" title="Health" at={status.at}>
         <Problem problem={status.problem} what="status" />
         {status.value && <Health status={status.value} />}
-        {counts.value && <Counts {...counts.value} />}
+        {status.value && <Counts {...status.value.services} />}
       </Panel>
       {status.value && isEmpty(status.value) && <EmptyCluster />}
       {status.value && <Failures status={status.value} />}
@@ -110,32 +108,16 @@ function Fact(props: { readonly name: string; readonly children: ComponentChildr
   );
 }
 
-/** Services that need attention, with links to them. */
-function Counts({
-  servicesWithoutEndpoints,
-  conflictingFrontends,
-  ejectedEndpoints,
-}: ServiceCounts): JSX.Element | null {
-  const lines: readonly (readonly [count: number, Show, MarkKind, text: string])[] = [
-    [conflictingFrontends, 'held', 'bad', counted(conflictingFrontends, 'held frontend')],
-    [
-      servicesWithoutEndpoints,
-      'without-endpoints',
-      'off',
-      `${counted(servicesWithoutEndpoints, 'service')} without endpoints`,
-    ],
-    [ejectedEndpoints, 'aside', 'waiting', `${counted(ejectedEndpoints, 'silent endpoint')} aside`],
-  ];
-  const shown = lines.filter(([count]) => count > 0);
-  if (shown.length === 0) return null;
+/** How many Services are in each state, with a link to those that are not ok. */
+function Counts({ ok, warning, error }: ProxyStatus['services']): JSX.Element {
+  const mark = error > 0 ? 'bad' : warning > 0 ? 'waiting' : 'good';
   return (
-    <ul class="lines" id="counts">
-      {shown.map(([, show, mark, text]) => (
-        <li key={show}>
-          <Mark kind={mark} /> <a href={hrefOf({ view: 'services', show })}>{text}</a>
-        </li>
-      ))}
-    </ul>
+    <p id="counts">
+      <Mark kind={mark} />{' '}
+      <a href={hrefOf({ view: 'services', ...(mark !== 'good' && { show: 'problems' }) })}>
+        Services: {ok} ok, {warning} warning, {error} error
+      </a>
+    </p>
   );
 }
 
@@ -212,7 +194,7 @@ function FailingPorts(props: {
       {ports.length > MOST && (
         <p>
           {moreThanShown(ports.length)}:{' '}
-          <a href={hrefOf({ view: 'services', show: 'failing' })}>services that fail</a>
+          <a href={hrefOf({ view: 'services', show: 'problems' })}>services that fail</a>
         </p>
       )}
     </Panel>

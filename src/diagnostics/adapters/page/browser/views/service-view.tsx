@@ -68,19 +68,19 @@ export function ServiceView({ namespace, name }: Pick<ServiceRow, 'namespace' | 
 
 /** Why the Service is not served, and the problems of its objects. */
 function Verdicts({ explanation }: { readonly explanation: Explanation }): JSX.Element {
-  const { known, unserved, problems } = explanation;
+  const { verdict, objects } = explanation;
+  const mark = markOf(verdict.state);
   return (
     <>
-      {!known && (
-        <p class="verdict off">
-          <Mark kind="off" /> Not served: {unserved?.text ?? 'this proxy knows no such Service'}
-        </p>
-      )}
-      {problems
-        .filter((problem) => !unserved?.text.includes(problem))
-        .map((problem) => (
-          <p key={problem} class="verdict small bad">
-            <Mark kind="bad" /> {problem}
+      <p class={`verdict ${mark}`}>
+        <Mark kind={mark} /> {verdict.state}: {verdict.reason}
+      </p>
+      {verdict.nextStep !== undefined && <p class="quiet">Next: {verdict.nextStep}</p>}
+      {objects
+        .filter(({ reason }) => reason !== verdict.reason)
+        .map(({ state, reason }) => (
+          <p key={reason} class={`verdict small ${markOf(state)}`}>
+            <Mark kind={markOf(state)} /> {reason}
           </p>
         ))}
     </>
@@ -120,7 +120,7 @@ function Families({ explanation: { known, families }, ...more }: FamiliesProps):
             {...more}
           />
         )),
-        known && absence && <p key={family} class="quiet">{`${family}: ${absence.text}`}</p>,
+        known && absence && <p key={family} class="quiet">{`${family}: ${absence.reason}`}</p>,
         healthCheck && <p key={`${family} check`}>{`${family}: ${healthCheckWords(healthCheck)}`}</p>,
       ])}
     </>
@@ -137,7 +137,7 @@ interface PortProps {
 
 /** One service port: its state and why, its drawing, and the same as a list. */
 function PortPanel({ family, port, at, arrivals }: PortProps): JSX.Element {
-  const { status, frontends, affinitySeconds, sourceRanges, findings, protocol } = port;
+  const { status, frontends, affinitySeconds, sourceRanges, verdicts, protocol } = port;
   const endpoints = newestFirst(port.endpoints, arrivals);
   const columns = useMemo(() => endpointColumns(arrivals), [arrivals]);
   const name = `${portWords(port)}, ${family}`;
@@ -148,9 +148,9 @@ function PortPanel({ family, port, at, arrivals }: PortProps): JSX.Element {
         <Mark kind={mark} /> {portStatusText(status, clockTime)}
       </p>
       <ul class="lines">
-        {findings.map(({ text, isFault }) => (
-          <li key={text} class={isFault ? 'bad' : ''}>
-            {isFault && <Mark kind="bad" />} {text}
+        {verdicts.map(({ state, reason }) => (
+          <li key={reason} class={state === 'ok' ? '' : markOf(state)}>
+            {state !== 'ok' && <Mark kind={markOf(state)} />} {reason}
           </li>
         ))}
         {affinitySeconds > 0 && (

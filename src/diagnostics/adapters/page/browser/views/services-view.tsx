@@ -4,11 +4,10 @@ import { ejectedCountText } from '../../../../../application/words.js';
 import type {
   EndpointMatch,
   EndpointMatches,
-  RowState,
   ServiceList,
   ServiceRow,
 } from '../../../../application/status/service-row.js';
-import { isFailing, lacksEndpoints, NO_ENDPOINT, rowWord } from '../../../../application/words.js';
+import { VERDICT_STATES } from '../../../../../domain/verdict/verdict.js';
 import { Grid, SearchField, type Column } from '../grid.js';
 import { Age, EmptyCluster, Mark, markOf, Problem } from '../parts.js';
 import { useChanges, usePolled } from '../requests.js';
@@ -22,9 +21,7 @@ const PERIOD = 15_000;
 
 const CHOICES: readonly (readonly [Show, label: string])[] = [
   ['', 'All'],
-  ['failing', 'Failing'],
-  ['without-endpoints', 'Without endpoints'],
-  ['held', 'Held'],
+  ['problems', 'Problems'],
   ['aside', 'Aside'],
 ];
 
@@ -131,11 +128,11 @@ const COLUMNS: readonly Column<FoundService>[] = [
   {
     name: 'state',
     title: 'State',
-    text: rowWord,
+    text: ({ state }) => state,
     tip: ({ reason }) => reason,
-    cell: (row) => (
+    cell: ({ state }) => (
       <>
-        <Mark kind={lacksEndpoints(row) ? 'off' : markOf(row.state)} /> {rowWord(row)}
+        <Mark kind={markOf(state)} /> {state}
       </>
     ),
   },
@@ -199,39 +196,25 @@ export function searchServices(
 }
 
 function searchedText(row: ServiceRow): string {
-  const { namespace, name, type = '', frontends, portNames = [], state, reason = '' } = row;
+  const { namespace, name, type = '', frontends, portNames: ports = [], state, reason } = row;
   const service = `${namespace}/${name}`;
-  const named = portNames.map((port) => `${service}:${port}`);
-  return [service, ...named, type, state, rowWord(row), reason, ...frontends].join(' ').toLowerCase();
+  const named = ports.map((port) => `${service}:${port}`);
+  return [service, ...named, type, state, reason, ...frontends].join(' ').toLowerCase();
 }
 
 function isShown(row: ServiceRow, show: Show): boolean {
   switch (show) {
     case '':
       return true;
-    case 'failing':
-      return isFailing(row);
-    case 'without-endpoints':
-      return row.endpointCounts.used === 0;
-    case 'held':
-      return (row.conflicts ?? 0) > 0;
+    case 'problems':
+      return row.state !== 'ok';
     case 'aside':
       return (row.endpointCounts.ejected ?? 0) > 0;
   }
 }
 
-/** The most urgent first. */
-const STATES: readonly (RowState | typeof NO_ENDPOINT)[] = [
-  'failed',
-  'degraded',
-  NO_ENDPOINT,
-  'pending',
-  'not-served',
-  'programmed',
-];
-
 const RANKS: Readonly<Record<string, (row: ServiceRow) => string | number>> = {
-  state: (row) => STATES.indexOf(lacksEndpoints(row) ? NO_ENDPOINT : row.state),
+  state: ({ state }) => -VERDICT_STATES.indexOf(state),
   name: ({ namespace, name }) => `${namespace}\0${name}`,
   type: ({ type = '' }) => type,
   endpoints: ({ endpointCounts }) => endpointCounts.used,

@@ -1,0 +1,395 @@
+import { readService } from '../../domain/decode/read-service.js';
+import { OUR_ANNOTATIONS } from '../../domain/decode/annotations.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import { weighed } from '../../domain/forwarding/forward-service.js';
+import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
+import {
+  serviceKey,
+  serviceOf,
+  type ServiceKey,
+  type ServicePortKey,
+} from '../../domain/model/service-port-name.js';
+import type { Service } from '../../domain/model/service.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { ClusterState } from '../../domain/state/cluster-state.js';
+import { familyPortKey, type FamilyPortKey } from '../../domain/traffic/service-frontends.js';
+import type { ConflictingFrontend } from '../../domain/verdict/conflicts.js';
+import {
+  judgeFrontends,
+  judgePort,
+  type FrontendVerdict,
+  type JudgedPort,
+  type KernelObstacle,
+} from '../../domain/verdict/judge-port.js';
+import * as sentences from '../../domain/verdict/sentences.js';
+import { worstOf, type Cause, type Verdict, type VerdictState } from '../../domain/verdict/verdict.js';
+import { errorMessage } from '../error-message.js';
+import type { Clock, Timer } from '../ports/clock.js';
+import type { ServiceLookup } from '../ports/cluster-source.js';
+import type { SyncObserver, SyncReport } from '../ports/sync-observer.js';
+import type { ObjectReports } from '../use-cases/object-reports.js';
+import type { LocalhostLookup } from './port-status.js';
+import type { ServiceStatus, ServiceStatuses } from './service-statuses.js';
+
+/** The part of a sync loop that verdicts depend on. */
+export interface JudgedLoop {
+  readonly family: IpFamily;
+  readonly table: Pick<ForwardingTable, 'entriesOf' | 'entry' | 'has'>;
+  /** What could not be read since the start. */
+  readonly unreadObjects: readonly string[];
+  isWaiting(service: ServiceKey): boolean;
+}
+
+/** What verdicts are made of. */
+export interface VerdictSources {
+  readonly state: ClusterState;
+  readonly loops: () => readonly JudgedLoop[];
+  readonly statuses: Pick<ServiceStatuses, 'get' | 'failures'>;
+  readonly reports: Pick<ObjectReports, 'of'>;
+  /** Ready endpoints that do not answer, by `ip:port`, of service ports that have any. Costs what is counted. */
+  readonly unresponsive?: (() => ReadonlyMap<FamilyPortKey, ReadonlySet<string>>) | undefined;
+  /** Missing: the proxy listens on no node ports. */
+  readonly localhost?: LocalhostLookup | undefined;
+  /** Missing where every Service is delivered, as from manifests. */
+  readonly lookup?: ServiceLookup | undefined;
+}
+
+/** The state of a Service that is not ok, and the cause. */
+export interface Problem {
+  readonly state: Exclude<VerdictState, 'ok'>;
+  readonly cause: Cause;
+}
+
+/** A Service and its verdict. */
+export interface JudgedService {
+  /** `namespace/name`. */
+  readonly service: ServiceKey;
+  readonly verdict: Verdict;
+}
+
+/** Called when the state or the cause of a Service has changed, with what it was; undefined: ok, or not known. */
+export type VerdictChanged = (judged: JudgedService, former: Problem | undefined) => void;
+
+/** A service port with its verdicts, the worst first, and those of its requested frontends. */
+export interface JudgedServicePort extends JudgedPort {
+  readonly status: ServiceStatus | undefined;
+  readonly verdicts: readonly Verdict[];
+  readonly frontends: readonly FrontendVerdict[];
+}
+
+/** How many Services are in each state. */
+export type VerdictCounts = Readonly<Record<VerdictState, number>>;
+
+/** Changes are judged after this time, together, and so many Services in one turn of the event loop. Milliseconds. */
+const SETTLE = 100;
+const AT_ONCE = 1_000;
+/** How long it is known which endpoints do not answer. Milliseconds. */
+const FRESH = 1_000;
+/** How many namesakes are looked for. */
+const MOST_NAMESAKES = 4;
+
+/**
+ * The verdict on each Service of this node, from the forwarding tables, the statuses and the objects of the cluster. What is not ok is
+ * kept, so that counts and problems cost no walk through all Services; a change costs what it is about.
+ */
+export class ServiceVerdicts implements Partial<SyncObserver> {
+  private readonly problemOf = new Map<ServiceKey, Problem>();
+  private readonly touched = new Set<ServiceKey>();
+  /** Those of them that are not served. */
+  private readonly unserved = new Set<ServiceKey>();
+  private readonly sizes = { warning: 0, error: 0 };
+  private timer: Timer | undefined;
+  private isStopped = false;
+  private silent: ReadonlyMap<FamilyPortKey, ReadonlySet<string>> = new Map();
+  private silentAt = -Infinity;
+
+  constructor(
+    private readonly sources: VerdictSources,
+    private readonly clock: Pick<Clock, 'after' | 'steady'>,
+    private readonly changed: VerdictChanged = () => {},
+  ) {}
+
+  /** Something about the Service has changed. Cheap. */
+  touch(service: ServiceKey): void {
+    this.touched.add(service);
+    if (!this.isStopped) this.timer ??= this.clock.after(SETTLE, () => this.settleLater());
+  }
+
+  serviceEvent(service: ServiceKey): void {
+    this.touch(service);
+  }
+
+  /** What is held back has no service port to report. */
+  finished(_: IpFamily, { ok, full }: SyncReport): void {
+    if (ok && full) for (const service of this.sources.state.serviceKeys()) this.touch(service);
+  }
+
+  /** Idempotent. */
+  stop(): void {
+    this.isStopped = true;
+    this.timer?.cancel();
+  }
+
+  /** Costs what has changed since the last call. */
+  counts(): VerdictCounts {
+    this.settle();
+    const { warning, error } = this.sizes;
+    const all = this.sources.state.serviceCount + this.unserved.size;
+    return { ok: Math.max(0, all - warning - error), warning, error };
+  }
+
+  /** So many Services that are not ok: errors first, then by name. Costs what is not ok. */
+  problems(limit: number): readonly JudgedService[] {
+    this.settle();
+    const keysIn = (state: VerdictState): readonly ServiceKey[] =>
+      [...this.problemOf].flatMap(([key, problem]) => (problem.state === state ? key : [])).sort();
+    const keys = [...keysIn('error'), ...(this.sizes.error < limit ? keysIn('warning') : [])].slice(0, limit);
+    return keys.flatMap((service) => {
+      const verdict = this.of(service);
+      return verdict ? { service, verdict } : [];
+    });
+  }
+
+  /** The Services that are not ok, in no order. */
+  problemKeys(): Iterable<ServiceKey> {
+    this.settle();
+    return this.problemOf.keys();
+  }
+
+  /** The verdict on a Service as of now; undefined if no object of it is known. Costs what the Service has. */
+  of(service: ServiceKey): Verdict | undefined {
+    return this.judge(service, this.failedRemovals(), true);
+  }
+
+  /** The same, and if the Service is not known here, the API server is queried. Never rejects. */
+  async find(service: ServiceKey): Promise<Verdict> {
+    const known = this.of(service);
+    if (known) return known;
+    const { lookup } = this.sources;
+    try {
+      const raw = await lookup?.find(service);
+      if (raw === undefined) return sentences.notFound(service, this.namesakes(service));
+      const { ignored } = readService(raw);
+      return ignored === undefined ? sentences.undelivered() : sentences.unserved(ignored);
+    } catch (error) {
+      return sentences.unknown(service, errorMessage(error));
+    }
+  }
+
+  /** @param obstacles of the kernel's settings */
+  port(entry: ForwardingEntry, obstacles: readonly KernelObstacle[] = []): JudgedServicePort {
+    const port = this.portFacts(entry, obstacles);
+    const verdicts = judgePort(this.sources.state, port);
+    return { ...port, verdicts, frontends: judgeFrontends(this.sources.state, port, verdicts) };
+  }
+
+  /** The verdicts on a service port, the worst first; none if it is gone. */
+  ofPort(family: IpFamily, key: ServicePortKey): readonly Verdict[] {
+    const loop = this.sources.loops().find((one) => one.family === family);
+    const entry = loop?.table.entry(key);
+    return entry ? judgePort(this.sources.state, this.portFacts(entry)) : [];
+  }
+
+  /** What is ignored of the Service's objects. */
+  objects(service: ServiceKey): readonly Verdict[] {
+    const { reports, state } = this.sources;
+    const isServed = state.service(service) !== undefined;
+    return reports
+      .of(service, state.sliceNames(service))
+      .map(({ object, text, usable }) =>
+        usable
+          ? sentences.ignoredPart(object, text, text.startsWith(OUR_ANNOTATIONS))
+          : sentences.invalidObject(object, text, isServed),
+      );
+  }
+
+  private settleLater(): void {
+    this.timer = undefined;
+    if (this.isStopped) return;
+    this.settle(AT_ONCE);
+    if (this.touched.size > 0) this.timer = this.clock.after(1, () => this.settleLater());
+  }
+
+  /** Judges so many of the Services that have changed. */
+  private settle(most = Infinity): void {
+    this.touchUnresponsive();
+    if (this.touched.size === 0) return;
+    const removals = this.failedRemovals();
+    let left = most;
+    for (const service of this.touched) {
+      if (left-- === 0) return;
+      this.touched.delete(service);
+      this.keep(service, this.isPlain(service, removals) ? undefined : this.judge(service, removals, false));
+    }
+  }
+
+  private keep(service: ServiceKey, verdict: Verdict | undefined): void {
+    const former = this.problemOf.get(service);
+    if (!verdict || verdict.state === 'ok' || verdict.cause === undefined) {
+      if (!former) return;
+      this.problemOf.delete(service);
+      this.unserved.delete(service);
+      this.sizes[former.state]--;
+      this.changed(
+        { service, verdict: verdict ?? this.of(service) ?? sentences.notFound(service, []) },
+        former,
+      );
+      return;
+    }
+    const { state, cause } = verdict;
+    if (this.sources.state.service(service)) this.unserved.delete(service);
+    else this.unserved.add(service);
+    if (former?.state === state && former.cause === cause) return;
+    if (former) this.sizes[former.state]--;
+    this.sizes[state]++;
+    this.problemOf.set(service, { state, cause });
+    this.changed({ service, verdict }, former);
+  }
+
+  /** Whether nothing is wrong with it, at a glance: nearly all Services. */
+  private isPlain(service: ServiceKey, removals: ReadonlyMap<ServiceKey, string>): boolean {
+    const { state, statuses, reports } = this.sources;
+    const served = state.service(service);
+    if (!served || removals.has(service)) return false;
+    let ports = 0;
+    for (const { table, family } of this.sources.loops())
+      for (const entry of table.entriesOf(service)) {
+        const { endpoints, requested, frontends } = entry;
+        const isPlain =
+          requested === undefined &&
+          endpoints.ejected === undefined &&
+          endpoints.reachable.some(({ ready }) => ready) &&
+          frontends.every(({ outcome }) => outcome === 'forward') &&
+          statuses.get(family, entry.key)?.state === 'programmed' &&
+          !this.silent.has(familyPortKey(entry));
+        if (!isPlain) return false;
+        ports++;
+      }
+    return (
+      ports >= served.ports.length && ports > 0 && reports.of(service, state.sliceNames(service)).length === 0
+    );
+  }
+
+  private judge(
+    service: ServiceKey,
+    removals: ReadonlyMap<ServiceKey, string>,
+    isNow: boolean,
+  ): Verdict | undefined {
+    const { state } = this.sources;
+    const objects = this.objects(service);
+    const served = state.service(service);
+    if (!served) {
+      const kind = state.notProxiedKind(service);
+      const isInvalid = ({ cause }: Verdict): boolean => cause === 'InvalidObject';
+      if (kind === undefined)
+        return objects.find((one) => isInvalid(one) && one.reason.startsWith('Service '));
+      return worstOf([sentences.unserved(kind), ...objects]);
+    }
+    const removal = removals.get(service);
+    const loops = this.sources.loops();
+    const all = [
+      ...(removal === undefined ? [] : [sentences.removalFailed(removal)]),
+      ...objects,
+      ...loops.flatMap((loop) => this.absence(loop, service, served) ?? []),
+      ...loops.flatMap(({ table }) =>
+        table.entriesOf(service).flatMap((entry) => judgePort(state, this.portFacts(entry))),
+      ),
+      ...this.familiesNotServed(served, loops),
+      ...(isNow && loops.some((loop) => loop.isWaiting(service)) ? [sentences.pending()] : []),
+    ];
+    return worstOf(all) ?? sentences.healthy(0, 0);
+  }
+
+  /** Why a Service that is to be served has no service port in a family. */
+  absence(
+    { family, table, unreadObjects }: JudgedLoop,
+    service: ServiceKey,
+    served: Service,
+  ): Verdict | undefined {
+    if (served.clusterIPs[family] === undefined || served.ports.length === 0 || table.has(service))
+      return undefined;
+    return unreadObjects.length === 0 || this.sources.state.hasSlices(service, family)
+      ? sentences.pending()
+      : sentences.unreadObjects(unreadObjects);
+  }
+
+  private familiesNotServed({ clusterIPs }: Service, loops: readonly JudgedLoop[]): readonly Verdict[] {
+    const isServed = loops.some(({ family }) => clusterIPs[family] !== undefined);
+    return isServed || loops.length === 0
+      ? []
+      : [
+          sentences.familyNotServed(
+            Object.keys(clusterIPs),
+            loops.map(({ family }) => family),
+          ),
+        ];
+  }
+
+  private portFacts(entry: ForwardingEntry, obstacles: readonly KernelObstacle[] = []) {
+    const { state, statuses, localhost } = this.sources;
+    const { name, family, key } = entry;
+    const service = serviceKey(name.namespace, name.name);
+    const listed = state.endpointsByPort(service, family)({ port: name.port, protocol: name.protocol });
+    const status = statuses.get(family, key);
+    return {
+      entry,
+      endpoints: weighed(listed, state.service(service)),
+      status,
+      unresponsive: this.unresponsiveOf(familyPortKey(entry)),
+      obstacles,
+      localhost: localhost?.(family, key),
+      ownerOf: (conflict: ConflictingFrontend) => this.ownerOf(entry, conflict),
+    };
+  }
+
+  private ownerOf(
+    { family, name }: ForwardingEntry,
+    { owner, portName = '' }: ConflictingFrontend,
+  ): ForwardingEntry | undefined {
+    const table = this.sources.loops().find((loop) => loop.family === family)?.table;
+    return table
+      ?.entriesOf(owner)
+      .find((entry) => entry.name.port === portName && entry.name.protocol === name.protocol);
+  }
+
+  /** Why ports that Services have no more are still there, by Service. Costs what failed. */
+  private failedRemovals(): ReadonlyMap<ServiceKey, string> {
+    return new Map(
+      this.sources.loops().flatMap(({ family, table }) =>
+        this.sources.statuses
+          .failures(family)
+          .filter(({ servicePort }) => !table.entry(servicePort))
+          .map(({ servicePort, reason }) => [serviceOf(servicePort), reason]),
+      ),
+    );
+  }
+
+  private unresponsiveOf(port: FamilyPortKey): ReadonlySet<string> | undefined {
+    this.touchUnresponsive();
+    return this.silent.get(port);
+  }
+
+  /** What is counted changes without any change of the cluster. */
+  private touchUnresponsive(): void {
+    const now = this.clock.steady();
+    if (!this.sources.unresponsive || now < this.silentAt + FRESH) return;
+    this.silentAt = now;
+    const former = this.silent;
+    this.silent = this.sources.unresponsive();
+    for (const [port, places] of this.silent)
+      if (former.get(port)?.size !== places.size) this.touched.add(serviceOfPort(port));
+    for (const port of former.keys()) if (!this.silent.has(port)) this.touched.add(serviceOfPort(port));
+  }
+
+  private namesakes(service: ServiceKey): readonly ServiceKey[] {
+    const [, name = ''] = service.split('/');
+    const found: ServiceKey[] = [];
+    for (const key of this.sources.state.serviceKeys())
+      if (key.endsWith(`/${name}`) && found.push(key) === MOST_NAMESAKES) break;
+    return found.sort();
+  }
+}
+
+function serviceOfPort(port: FamilyPortKey): ServiceKey {
+  return serviceOf(port.slice(port.indexOf(' ') + 1));
+}
