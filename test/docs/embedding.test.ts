@@ -14,7 +14,7 @@ describe('docs/embedding.md', () => {
       [...list!.matchAll(/(?:type )?(\w+)/g)].map(([, name]) => name!),
     );
     const listed = [
-      ...section('What is stable')
+      ...section('Stability')
         .split('\n\n')[1]!
         .matchAll(/`(\w+)`/g),
     ].map(([, name]) => name!);
