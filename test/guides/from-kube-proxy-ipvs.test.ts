@@ -42,7 +42,7 @@ describe(page, () => {
 
   it('one node, all nodes, and back: node ports stay where they were, no request is lost, objects are as they were', async () => {
     const before = guide.cluster.written();
-    await guide.section(steps, 'What changes');
+    await guide.section(steps, 'Differences');
     await guide.section(steps, 'The first node');
     await guide.runsOn('clnode1');
     const clients = await guide.clients(cart, cartFromOutside);
@@ -51,7 +51,7 @@ describe(page, () => {
     expect(parse(data!['config.conf']!)).toMatchObject({ mode: 'nftables', nodePortAddresses: ['all'] });
     await guide.section(steps, 'All nodes');
     await guide.runsOn('clnode1', 'clnode2');
-    await guide.section(steps, 'And back');
+    await guide.section(steps, 'Way back');
     await guide.runsOn();
     await guide.expectNothingLost(clients);
     expect(guide.cluster.written()).toEqual(before);

@@ -46,15 +46,15 @@ describe(page, () => {
 
   it('beside it, in its place, and back: requests are answered, a node that is cleaned up is empty, objects are as they were', async () => {
     const before = guide.cluster.written();
-    await guide.section(steps, 'Beside it');
+    await guide.section(steps, 'Install this proxy');
     await guide.runsOn('clnode1', 'clnode2');
     const clients = await guide.clients(cart, cartFromOutside);
-    await guide.section(steps, "kube-router's service proxy off");
+    await guide.section(steps, "Turn off kube-router's service proxy");
     expect(router().spec!.template.spec!.containers[0]!.args).toEqual([...ARGS, '--run-service-proxy=false']);
-    await guide.section(steps, 'What it left');
+    await guide.section(steps, 'Clean up');
     expect([drained, cordoned()]).toEqual([['clnode1'], []]);
     await guide.expectNothingLost(clients);
-    await guide.section(steps, 'And back');
+    await guide.section(steps, 'Way back');
     await guide.runsOn();
     expect(await guide.testbed.node.run(['nft', 'list', 'tables'])).not.toContain('kube-proxy');
     expect(guide.cluster.written()).toEqual(before);

@@ -47,12 +47,12 @@ describe(page, () => {
   )('from mode %s to kube-proxy in mode "%s"', async (mode, kubeProxyMode) => {
     const before = await installed(mode, kubeProxyMode);
     const earlier = mode === 'userspace' ? [] : await guide.clients(cart, cartFromOutside);
-    await guide.section(steps, 'The mode first');
+    await guide.section(steps, 'Change the mode');
     const clients = await guide.clients(cart, cartFromOutside);
     const present = await rules();
     expect(present.includes('KUBE-SVC-')).toBe(kubeProxyMode === '');
     expect(present.includes('KUBE-PORTALS-')).toBe(false);
-    await guide.section(steps, 'The proxies');
+    await guide.section(steps, 'Exchange the proxies');
     await guide.runsOn();
     await guide.expectNothingLost([...earlier, ...clients]);
     // kube-proxy's rules of mode iptables were not recorded for these objects: what is there stays, and test/kernel/iptables-takeover
@@ -82,7 +82,7 @@ describe(page, () => {
 
   it('no service proxy at all', async () => {
     await installed('iptables', '');
-    await guide.section(steps, 'No service proxy at all');
+    await guide.section(steps, 'Remove all rules');
     const present = await rules();
     expect(present).not.toMatch(/KUBE-(?!FIREWALL)|kube-proxy$/m);
   });

@@ -44,8 +44,8 @@ describe('docs/guides/k3s.md', () => {
     expect(await guide.proxiesRunning()).toEqual(['clnode1', 'clnode2']);
     expect(await askTimes(3, guide.testbed.pod, cart)).toHaveLength(3);
 
-    await guide.section(steps, 'See that it works');
-    await guide.section(steps, 'And back');
+    await guide.section(steps, 'Verify');
+    await guide.section(steps, 'Way back');
     expect(k3s.runsKubeProxy).toBe(true);
     expect(pods()).toEqual([]);
     expect(await state()).toEqual(before);

@@ -34,7 +34,7 @@ describe(page, () => {
     });
     for (const kubelet of guide.cluster.kubelets) kubelet.images = new Set();
     await packOnly(guide.checkout.folder);
-    await guide.section(steps, 'In kind');
+    await guide.section(steps, 'kind');
   });
   afterAll(async () => {
     await guide?.close();
@@ -42,15 +42,15 @@ describe(page, () => {
   });
 
   it('a cluster without kube-proxy', async () => {
-    await guide.section(steps, 'From the start');
+    await guide.section(steps, 'New cluster without kube-proxy');
     expect(await askOnce(guide.testbed.pod, cart)).toMatch(/^b[12]$/);
-    await guide.section(steps, 'From the start, and back');
+    await guide.section(steps, 'New cluster without kube-proxy: way back');
   });
 
   it('in place of kube-proxy, and back', async () => {
-    await guide.section(steps, "In place of kind's kube-proxy");
+    await guide.section(steps, "Replace kind's kube-proxy");
     const clients = await guide.clients(cart);
-    await guide.section(steps, "In place of kind's kube-proxy, and back");
+    await guide.section(steps, "Replace kind's kube-proxy: way back");
     await guide.expectNothingLost(clients);
     const [daemonSet] = guide.cluster.objects('apps/v1', 'DaemonSet');
     expect(JSON.stringify(daemonSet!.spec)).toContain('registry.k8s.io/kube-proxy:');

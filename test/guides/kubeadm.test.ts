@@ -11,7 +11,7 @@ describe('docs/guides/kubeadm.md', () => {
   let guide: GuideCluster;
   beforeAll(async () => {
     guide = await GuideCluster.start({ mode: 'nftables' });
-    await guide.section(steps, 'In a cluster made with kubeadm');
+    await guide.section(steps, 'kubeadm clusters');
   });
   afterAll(async () => {
     await guide?.close();
@@ -24,7 +24,7 @@ describe('docs/guides/kubeadm.md', () => {
     const clients = await guide.clients(cart, cartFromOutside);
     await guide.section(steps, way);
     await guide.runsOn('clnode1', 'clnode2');
-    await guide.section(steps, `${way}, and back`);
+    await guide.section(steps, `${way}: way back`);
     await guide.runsOn();
     await guide.expectNothingLost(clients);
     expect(guide.cluster.written()).toEqual(before);

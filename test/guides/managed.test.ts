@@ -82,7 +82,7 @@ describe('docs/guides/managed.md', () => {
     expect(placed()).toEqual([`clnode1 ${image}`, `clnode2 ${image}`]);
     await cartAnswers();
 
-    await guide.section(steps, 'EKS, and back');
+    await guide.section(steps, 'EKS: way back');
     unsubscribe();
     expect(undone).toEqual([]);
     expect(isAddOn).toBe(true);
@@ -113,7 +113,7 @@ describe('docs/guides/managed.md', () => {
       conntrack,
     });
 
-    await guide.section(steps, 'GKE, and back');
+    await guide.section(steps, 'GKE: way back');
     expect(await state()).toEqual(before);
     expect(guide.shell.left(steps)).toEqual([]);
   });

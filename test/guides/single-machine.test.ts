@@ -77,13 +77,13 @@ describe('the guide for a single machine', () => {
       'rules of other modes are looked for no more',
       async () => !(await machine.run(['kubeproxy', 'status'])).includes('waiting:'),
     );
-    const shown = await shell.run(inSection('See that it works'));
+    const shown = await shell.run(inSection('Verify'));
     expect(shown[0]!.stdout).toMatch(/^active\n808[12]\n$/);
     expect(await answering()).toEqual(['8081', '8082']);
     await shell.run(inSection('Upgrade'));
     expect(shell.standIns.used).toContain('systemctl try-restart kube-proxy-ts.service');
     expect(await answering()).toEqual(['8081', '8082']);
-    await shell.run(inSection('And back'));
+    await shell.run(inSection('Way back'));
     expect([await rules(), await machine.files('/etc')]).toEqual(before);
     expect(await machine.run(['sh', '-c', 'ls -d /usr/*/*kube*proxy* /usr/*/*/*kube*proxy* || true'])).toBe(
       '',

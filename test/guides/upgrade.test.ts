@@ -29,7 +29,7 @@ describe('docs/guides/upgrade.md', () => {
     const log = upgraded.map(({ stdout }) => stdout).join('');
     expect([...log.matchAll(/services=\d+ written=0 /g)]).toHaveLength(4);
     expect(new Set(images())).toEqual(new Set(['registry.example/kube-proxy-ts:0.1.1']));
-    await guide.section(steps, 'And back');
+    await guide.section(steps, 'Roll back');
     expect(new Set(images())).toEqual(new Set(['registry.example/kube-proxy-ts:0.1.0']));
     expect(missing()).toBe(1);
     await guide.expectNothingLost(clients);
