@@ -45,7 +45,7 @@ export interface VerdictSources {
   readonly state: ClusterState;
   readonly loops: () => readonly JudgedLoop[];
   readonly statuses: Pick<ServiceStatuses, 'get' | 'failures'>;
-  readonly reports: Pick<ObjectReports, 'of'>;
+  readonly reports: Pick<ObjectReports, 'of' | 'unreadServices'>;
   /** Ready endpoints that do not answer, by `ip:port`, of service ports that have any. Costs what is counted. */
   readonly unresponsive?: (() => ReadonlyMap<FamilyPortKey, ReadonlySet<string>>) | undefined;
   /** Missing: the proxy listens on no node ports. */
@@ -98,6 +98,8 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
   /** Those of them that are not served. */
   private readonly unserved = new Set<ServiceKey>();
   private readonly sizes = { warning: 0, error: 0 };
+  /** Services with objects that the source rejects, at the last look. */
+  private unread: readonly ServiceKey[] = [];
   private timer: Timer | undefined;
   private isStopped = false;
   private silent: ReadonlyMap<FamilyPortKey, ReadonlySet<string>> = new Map();
@@ -213,6 +215,7 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
   /** Judges so many of the Services that have changed. */
   private settle(most = Infinity): void {
     this.touchUnresponsive();
+    this.touchUnread();
     if (this.touched.size === 0) return;
     const removals = this.failedRemovals();
     let left = most;
@@ -221,6 +224,14 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
       this.touched.delete(service);
       this.keep(service, this.isPlain(service, removals) ? undefined : this.judge(service, removals, false));
     }
+  }
+
+  /** The source does not announce what it rejects. */
+  private touchUnread(): void {
+    const { unreadServices } = this.sources.reports;
+    if (unreadServices.join() === this.unread.join()) return;
+    for (const service of [...this.unread, ...unreadServices]) this.touched.add(service);
+    this.unread = unreadServices;
   }
 
   private keep(service: ServiceKey, verdict: Verdict | undefined): void {

@@ -95,6 +95,14 @@ export class ObjectReports {
     return [...[...ids].flatMap((id) => this.problems.get(id) ?? []), ...unread];
   }
 
+  /** The Services that objects are named after which the source itself rejects. */
+  get unreadServices(): readonly ServiceKey[] {
+    return this.unread().flatMap((text) => {
+      const object = NAMED.exec(text)?.[1];
+      return object === undefined ? [] : serviceNamedBy(object);
+    });
+  }
+
   forget(kind: string, name: string): void {
     this.remove(`${kind} ${name}`);
   }

@@ -46,7 +46,9 @@ export class ListServices {
   /** The rows, by namespace and name, in portions. Services that come or go meanwhile may be missing. */
   async *rows(filter: RowFilter): AsyncGenerator<readonly ServiceRow[]> {
     const chosen = chosenBy(filter);
-    const all = filter.problems ? this.verdicts.problemKeys() : this.state.serviceKeys();
+    // Invalid Services are problems, and not in the state.
+    const all = new Set(this.verdicts.problemKeys());
+    if (!filter.problems) for (const key of this.state.serviceKeys()) all.add(key);
     const keys = sorted([...all].filter(chosen));
     for (let start = 0; start < keys.length; start += PORTION) {
       await yieldToEventLoop();

@@ -147,6 +147,26 @@ describe('ListServices', () => {
     });
   });
 
+  it('has a row for an invalid Service, until it is corrected', async () => {
+    const one = new SeenCluster().deliver([named('shop', 'cart')], [sliceOf('shop', 'cart', '10.1.1.1')]);
+    one.unread.push('a.yaml:3: Service shop/bad: spec.ports is missing');
+    for (const problems of [false, true])
+      expect(await rows(one, { problems })).toContainEqual({
+        namespace: 'shop',
+        name: 'bad',
+        frontends: [],
+        endpointCounts: { used: 0, known: 0 },
+        state: 'error',
+        cause: 'InvalidObject',
+        reason: expect.stringContaining('spec.ports is missing') as string,
+        nextStep: 'correct the object: kubectl -n shop edit service bad',
+      });
+    expect(one.verdicts.counts()).toEqual({ ok: 1, warning: 0, error: 1 });
+    one.unread.pop();
+    expect(await keys(one)).toEqual(['shop/cart']);
+    expect(one.verdicts.counts()).toEqual({ ok: 1, warning: 0, error: 0 });
+  });
+
   it('shows what waits, what is degraded, and what is held back', async () => {
     const one = new SeenCluster().deliver([named('shop', 'cart')], [sliceOf('shop', 'cart', '10.1.1.1')]);
     const found = async () => (await rows(one)).map(({ state, cause, reason }) => [state, cause, reason]);
