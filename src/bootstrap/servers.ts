@@ -24,6 +24,7 @@ import {
   showIgnoredObjects,
   showNodeState,
   showServicePorts,
+  showServices,
   showSlots,
   showSources,
   showTraffic,
@@ -125,6 +126,7 @@ export function scrapeGauges(parts: ProxyParts): Scrape {
       if (mode.name === 'nftables') showSlots(own, loop.family, loop.table.slots);
       own.set('synced', { ip_family: loop.family }, syncHistory.of(loop.family).lastSuccess ? 1 : 0);
     }
+    showServices(own, parts.serviceVerdicts.counts());
     showNodeState(own, nodeState.report().state);
     showIgnoredObjects(own, reports.ignoredByKind);
     showSources(own, source.status(), clock.now());

@@ -181,6 +181,7 @@ describe('the alerts', () => {
       'kubeproxy_sync_proxy_rules_last_queued_timestamp_seconds{ip_family="IPv4"}',
       '99999999999x40',
     ],
+    ['KubeProxyTsServicesWithErrors', 'kube_proxy_ts_services{state="error"}', '1x40'],
     ['KubeProxyTsRulesDrift', 'kube_proxy_ts_drift_detections_total{ip_family="IPv4"}', '0+1x40'],
   ])('see what %s is about', async (alert, sample, values) => {
     expect(await firing(...seen(scrapes.healthy, { [sample]: values }))).toEqual([alert]);
@@ -194,6 +195,13 @@ describe('the alerts', () => {
     expect(await firing(...seen(scrapes.healthy, { ...change, ...failed }))).toEqual([
       'KubeProxyTsServicePortsFailed',
     ]);
+  });
+
+  it('see Services with warnings, later than those with errors', async () => {
+    const warnings = (values: string) =>
+      seen(scrapes.healthy, { 'kube_proxy_ts_services{state="warning"}': values });
+    expect(await firing(...warnings('1x40'))).toEqual(['KubeProxyTsServicesWithWarnings']);
+    expect(await firing(...warnings('0x5 1x35'))).toEqual([]);
   });
 
   it('are silent about kube-proxy', async () => {

@@ -128,6 +128,11 @@ export const OWN_METRICS = {
     'State of this node: 1 for the present state, 0 for the others; ok, degraded (the proxy or the kernel has a problem) or not_serving (rules were never programmed)',
     { labels: ['state'] },
   ),
+  services: own.gauge(
+    'services',
+    'Services by their verdict on this node: ok, warning (works with limits) or error (clients are rejected or lose connections)',
+    { labels: ['state'] },
+  ),
   servicePorts: own.gauge(
     'service_ports',
     'Service ports by the result of the last attempt to program them: programmed, degraded (with limits) or failed',

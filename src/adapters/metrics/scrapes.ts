@@ -2,12 +2,14 @@ import type { EjectUnresponsiveEndpoints } from '../../application/failover/ejec
 import type { SourceStatus } from '../../application/ports/cluster-source.js';
 import { isNodeProblem } from '../../application/status/port-status.js';
 import { NODE_STATES, type NodeReport } from '../../application/status/node-state.js';
+import type { VerdictCounts } from '../../application/status/service-verdicts.js';
 import type { ServiceStatuses } from '../../application/status/service-statuses.js';
 import { BYTES_OF_SLOT, SLOT_LIMITS } from '../../domain/balancing/slot-budget.js';
 import { EJECTION_REASONS, RETURN_REASONS } from '../../domain/failover/port-failover.js';
 import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { SeriesValues } from '../../domain/traffic/traffic-series.js';
+import { VERDICT_STATES } from '../../domain/verdict/verdict.js';
 import { labelText, type MetricSet } from './metric-set.js';
 import type { OWN_METRICS } from './metric-tables.js';
 
@@ -28,6 +30,11 @@ export function showServicePorts(
   // Prometheus sees the first event as an increase only if the counter exists before it.
   own.count('driftDetections', { ip_family: family }, 0);
   own.set('pendingServices', { ip_family: family }, pending.serviceCount);
+}
+
+/** Services by their verdict. */
+export function showServices(own: Own, counts: VerdictCounts): void {
+  for (const state of VERDICT_STATES) own.set('services', { state }, counts[state]);
 }
 
 /** One series for each state, 1 for the present one. */

@@ -8,6 +8,7 @@ import {
 import {
   showNodeState,
   showServicePorts,
+  showServices,
   showSources,
   showTraffic,
 } from '../../../src/adapters/metrics/scrapes.js';
@@ -422,6 +423,16 @@ describe('what is looked up for each scrape', () => {
     expect([await own(), await own()]).toEqual([expected, expected]);
     series = [];
     expect(await own()).toEqual({});
+  });
+
+  it('Services by their verdict', async () => {
+    const metrics = made();
+    metrics.onScrape((own) => showServices(own, { ok: 7, warning: 2, error: 1 }));
+    expect(Object.fromEntries((await shown(metrics)).get('kube_proxy_ts_services')!.samples)).toEqual({
+      'kube_proxy_ts_services{state="ok"}': 7,
+      'kube_proxy_ts_services{state="warning"}': 2,
+      'kube_proxy_ts_services{state="error"}': 1,
+    });
   });
 
   it('the state of the node, and what identifies the build', async () => {
