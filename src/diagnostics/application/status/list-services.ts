@@ -57,14 +57,14 @@ export class ListServices {
     }
   }
 
-  /** What becomes of the names asked for that no served Service has. Asks the cluster about those with a namespace. */
+  /** The requested names that no row has. Queries the API server about those with a namespace. */
   async unserved({ namespace, names }: RowFilter): Promise<ServiceList> {
     const services: ServiceRow[] = [];
     const unknown: UnknownName[] = [];
-    const served = names.length > 0 ? [...this.state.serviceKeys()] : [];
+    const listed = names.length > 0 ? [...this.state.serviceKeys(), ...this.verdicts.problemKeys()] : [];
     for (const name of names) {
       const isIt = chosenBy({ names: [name], ...(namespace !== undefined && { namespace }) });
-      if (served.some(isIt)) continue;
+      if (listed.some(isIt)) continue;
       const left = sorted([...this.state.notProxiedKeys()].filter(isIt));
       const full = name.includes('/') ? [name] : namespace === undefined ? [] : [`${namespace}/${name}`];
       const keys = left.length > 0 ? left : full;
@@ -78,10 +78,10 @@ export class ListServices {
     return { services, unknownNames: unknown };
   }
 
-  /** Why there is no Service of a name in any namespace. The cluster is not asked: that would cost it a search. */
+  /** Why there is no Service of a name in any namespace. The API server is not queried: that would cost it a search. */
   private namedNowhere(): string {
     return this.isListed()
-      ? 'no Service of this name is delivered to this node; headless ones and those of other proxies may not be, so ask for NAMESPACE/NAME to have the cluster asked'
+      ? 'no Service of this name is known on this node; headless Services and those of other proxies may be missing: use NAMESPACE/NAME to query the API server'
       : 'not all Services have been listed yet; `kubeproxy status` shows what is missing';
   }
 

@@ -111,7 +111,7 @@ describe('ListServices', () => {
         },
       ],
       unknownNames: [
-        { name: 'nope', reason: expect.stringContaining('ask for NAMESPACE/NAME') as string },
+        { name: 'nope', reason: expect.stringContaining('use NAMESPACE/NAME') as string },
         { name: 'shop/none', reason: 'there is no Service none in namespace shop' },
         { name: 'shop-b/db', reason: 'there is no Service db in namespace shop-b' },
       ],
@@ -142,7 +142,7 @@ describe('ListServices', () => {
       services: [],
       unknownNames: [
         { name: 'shop/x', reason: expect.stringContaining('ECONNREFUSED') as string },
-        { name: 'y', reason: expect.stringContaining('is delivered to this node') as string },
+        { name: 'y', reason: expect.stringContaining('is known on this node') as string },
       ],
     });
   });
@@ -162,6 +162,9 @@ describe('ListServices', () => {
         nextStep: 'correct the object: kubectl -n shop edit service bad',
       });
     expect(one.verdicts.counts()).toEqual({ ok: 1, warning: 0, error: 1 });
+    const names = ['bad', 'shop/bad'];
+    expect(await keys(one, { names })).toEqual(['shop/bad']);
+    expect(await one.list.unserved({ ...ALL, names })).toEqual({ services: [], unknownNames: [] });
     one.unread.pop();
     expect(await keys(one)).toEqual(['shop/cart']);
     expect(one.verdicts.counts()).toEqual({ ok: 1, warning: 0, error: 0 });
