@@ -156,10 +156,11 @@ describe('the alerts', () => {
     expect(await firing(...seen(scrapes.lost))).toEqual(['KubeProxyTsNeverSynced']);
   });
 
-  it('see ignored objects, and a rejected configuration', async () => {
+  it('see ignored objects, their Services, and a rejected configuration', async () => {
     expect(await firing(...seen(scrapes.complaining))).toEqual([
       'KubeProxyTsConfigurationRejected',
       'KubeProxyTsObjectsIgnored',
+      'KubeProxyTsServicesWithErrors',
     ]);
   });
 

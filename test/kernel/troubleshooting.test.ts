@@ -32,7 +32,9 @@ beforeAll(async () => {
   node = new Host(namespace.name);
   proxy = await Command.start(node, [...flags, '--manifests', objects]);
   const said = async (...words: readonly string[]) => (await Command.run(node, words)).stdout;
-  await until('everything is programmed', async () => (await said('services')).includes('belong to other Services'));
+  await until('everything is programmed', async () =>
+    (await said('services')).includes('belong to other Services'),
+  );
   await namespace.run(['nft', '-f', '-'], OTHERS);
   await until('the chain is repaired', async () => (await said('history')).includes('repaired'));
 });
