@@ -266,8 +266,13 @@ const MOST_SLICES = 5;
 /**
  * EndpointSlices that may be meant for a Service without any: of its namespace, named after it without a label, or labeled
  * with the name of no Service. Searches all slices, so only for an explanation that somebody requests.
+ * @param isInvalid whether there is such a Service, although it is ignored
  */
-export function misplacedSlices(state: ClusterState, service: ServiceKey): readonly string[] {
+export function misplacedSlices(
+  state: ClusterState,
+  service: ServiceKey,
+  isInvalid: (service: ServiceKey) => boolean,
+): readonly string[] {
   const [namespace = ''] = service.split('/');
   const found: string[] = [];
   for (const slice of state.unlabeledSlices())
@@ -275,7 +280,7 @@ export function misplacedSlices(state: ClusterState, service: ServiceKey): reado
   for (const slice of state.allSlices()) {
     if (slice.namespace !== namespace) continue;
     const owner = serviceKey(namespace, slice.service);
-    if (state.service(owner) || state.notProxiedKind(owner) !== undefined) continue;
+    if (state.service(owner) || state.notProxiedKind(owner) !== undefined || isInvalid(owner)) continue;
     found.push(`${serviceKey(namespace, slice.name)} (labeled ${slice.service}, which is no Service)`);
   }
   return found.sort().slice(0, MOST_SLICES);

@@ -53,7 +53,10 @@ export class Explain {
     const known = state.service(service) !== undefined;
     const families = await Promise.all(loops.map((loop) => this.family(loop, service)));
     const all = [await verdicts.find(service), ...verdictsOfPorts(families)];
-    const candidates = known && state.slicesOf(service).length === 0 ? misplacedSlices(state, service) : [];
+    const candidates =
+      known && state.slicesOf(service).length === 0
+        ? misplacedSlices(state, service, (other) => verdicts.of(other) !== undefined)
+        : [];
     return {
       service,
       known,

@@ -385,8 +385,15 @@ describe('EndpointSlices that may be meant for a Service without any', () => {
       [rawSlice({}, { name: 'crat-abcde', labels: { 'kubernetes.io/service-name': 'crat' } })],
       ['shop/crat-abcde (labeled crat, which is no Service)'],
     ],
+    [
+      'none of an invalid Service',
+      [rawSlice({}, { name: 'bad-abcde', labels: { 'kubernetes.io/service-name': 'bad' } })],
+      [],
+    ],
   ])('%s', async (_, slices, candidates) => {
-    const explanation = await new SeenCluster().deliver([rawService()], slices).explain.service('shop/cart');
-    expect(explanation.candidates).toEqual(candidates);
+    const invalid = rawService({ ports: 'none' }, { metadata: { namespace: 'shop', name: 'bad' } });
+    const cluster = new SeenCluster().deliver([rawService(), invalid], slices);
+    const explanation = await cluster.explain.service('shop/cart');
+    expect(explanation.candidates ?? []).toEqual(candidates);
   });
 });
