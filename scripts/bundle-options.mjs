@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 
 /**
- * What packages import for what this program does not do: auth providers, which it refuses, client-node's own way to send requests, spans and
+ * What packages import for what this program does not do: auth providers, which it rejects, client-node's own way to send requests, spans and
  * pushing of metrics. It was more than half of what a start at an API server read, and cost it 50 ms and 10 MB.
  */
 const UNUSED = [

@@ -1,6 +1,6 @@
 /**
  * Compares the permissions that the test suite used with those that the ClusterRole grants: `node
- * scripts/check-permissions.mjs FOLDER`. The stand-in API server of the tests refuses all other requests.
+ * scripts/check-permissions.mjs FOLDER`. The stand-in API server of the tests rejects all other requests.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

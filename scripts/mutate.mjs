@@ -1,11 +1,11 @@
 /**
  * Plants faults in the domain and application layers of both parts, and runs the hermetic tests that reach them. Prints the faults that no test
  * finds, and the score: `node scripts/mutate.mjs --count 300 --seed 1 --file nftables`. The same seed plants the same faults in the
- * same code; `--file` keeps to files with this in their path, `--tests domain,application` to the tests of these rooms, which takes a
+ * same code; `--file` keeps to files with this in their path, `--tests domain,application` to the tests of these layers, which takes a
  * third of the time.
  *
- * All faults are planted at once, asleep, in a copy of the sources. Each test file runs once without a fault, which shows the faults
- * it reaches, and again with these awake as long as nothing has found them.
+ * All faults are planted together, inactive, in a copy of the sources. Each test file runs once without a fault, which shows the faults
+ * it reaches, and again with these active until they are found.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -91,7 +91,7 @@ function distanceOf(test, fault) {
   return `${dirname(mirror)}/`.startsWith(`${dirname(test.path)}/`) ? 'beside' : 'far';
 }
 
-/** Those of the faults that a test file finds. All are awake at once, and halved as long as it fails. */
+/** Those of the faults that a test file finds. All are active together, and halved as long as it fails. */
 async function foundBy(test, faults, tests) {
   const limitMs = SLOWEST.milliseconds + SLOWEST.factor * test.milliseconds;
   const result = await tests.run(test.path, faults, limitMs);

@@ -34,9 +34,9 @@ export async function bundleWith(names) {
 }
 
 /**
- * Plants each fault and looks for a world that shows it. A world in which the program breaks a promise without the fault, too,
- * shows nothing.
- * @param program the bundle of the program as it is
+ * Plants each fault and looks for a world that shows it. A world that fails without the fault, too,
+ * proves nothing.
+ * @param program the bundle of the unmodified program
  * @param only the names of those to plant
  * @returns the exit code: 1 if some fault was not found
  */

@@ -110,7 +110,7 @@ install_npm_packages_of_demo() {
   ! is_installed . || return 0
   say "installing npm packages"
   mkdir -p node_modules
-  touch "$of_demo" # first, so that an installation that was interrupted goes on as one of the demo
+  touch "$of_demo" # first, so that an interrupted installation continues as one of the demo
   # shellcheck disable=SC2046 # a list of words
   quietly npm install --no-save --save-prod --omit=dev --no-audit --no-fund --loglevel=error $(
     for name in esbuild preact uplot; do

@@ -25,9 +25,9 @@ const FOR_SPEED = [
   '--min-semi-space-size=64',
   '--max-semi-space-size=64',
   '--single-threaded-gc',
-  // Old objects are few: to mark them at once, and seldom, takes less than to keep track of them all the time.
+  // Old objects are few: rare marking in one step costs less than permanent tracking.
   '--no-incremental-marking',
-  // Newer ones do not know all of them any more, and are slower with the rest.
+  // Newer versions do not have all of these options, and are slower with the others.
   ...(NODE.major < FAST
     ? ['--always-sparkplug', '--no-minor-gc-task', '--interrupt-budget=500000']
     : ['--no-turbofan']),

@@ -22,7 +22,7 @@ const EDITS = [
     said: /the last valid version stays/,
   },
   {
-    mark: 'it is mended',
+    mark: 'the edit is fixed',
     edit: (text) => text.replace('port: 80000,', 'port: 80,'),
     said: /everything is valid again/,
   },
@@ -46,13 +46,13 @@ export async function demo() {
   const ended = once(terminal, 'exit');
   let output = '';
   let last = performance.now();
-  const goOn = () => {
+  const recordPause = () => {
     const now = performance.now();
     recording.pause(Math.min((now - last) / 1000, LONGEST_PAUSE));
     last = now;
   };
   terminal.stdout.setEncoding('utf8').on('data', (text) => {
-    goOn();
+    recordPause();
     output += text;
     recording.print(text.replaceAll(`${folder}/`, ''));
   });
@@ -69,7 +69,7 @@ export async function demo() {
     for (const { mark, edit, said } of EDITS) {
       await sleep(4000);
       const since = output.length;
-      goOn();
+      recordPause();
       recording.mark(mark);
       writeFileSync(web, edit(readFileSync(web, 'utf8')));
       await says(said, since);

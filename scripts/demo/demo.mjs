@@ -158,8 +158,10 @@ export class Demo {
     show(targets);
     say();
     say(`  ip netns exec ${this.#network.node} bin/kubeproxy explain login`);
-    say(`says what the proxy does for one, and why; "top cart" shows connections, and the page has both.`);
-    say(`Mend them in ${broken(this.#examples)}, where solutions.txt tells what is wrong.`);
+    say(
+      `shows the state of a Service with the reasons; "top cart" shows connections, and the page has both.`,
+    );
+    say(`Fix them in ${broken(this.#examples)}; solutions.txt has the solutions.`);
     say();
   }
 

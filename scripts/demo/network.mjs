@@ -47,7 +47,7 @@ export class Network {
       this.#attach(backend, `pod${index + 1}`, BACKEND_ADDRESSES[index]),
     );
     this.run(this.node, 'sysctl', '-qw', 'net.ipv4.ip_forward=1', 'net.ipv4.icmp_ratelimit=0');
-    // A refused connection is an ICMP message. The kernel limits their rate; a round of the demo needs more of them at once.
+    // A refused connection is an ICMP message. The kernel limits their rate; a round of the demo needs more of them at the same time.
     this.run(
       this.node,
       'sysctl',

@@ -4,7 +4,7 @@ import { fieldEntries, type EditEffect, type Field } from '../../src/bootstrap/c
 import { schema } from '../../src/bootstrap/configuration/schema.js';
 
 const EFFECTS: Readonly<Record<EditEffect, readonly [shown: string, meaning: string]>> = {
-  'at-once': ['at once', 'takes effect as soon as the edit is read'],
+  'at-once': ['immediately', 'takes effect as soon as the edit is read'],
   resync: ['resync', 'the rules that depend on it are compiled again, and the difference is written'],
   restart: ['restart', 'requires a restart of the process'],
   none: ['no effect', 'is accepted for compatibility with other versions and systems, and changes nothing'],
@@ -23,8 +23,8 @@ and null mean "unset", except in fields marked ○, where only null does. Durati
 const EDITS = `## Edits while running
 
 The file that \`--config\` names is watched, also through the links of a mounted ConfigMap. An edit is validated as a whole.
-An invalid edit is refused: the log names every invalid field, and the last valid configuration stays in force, also if the file
-is deleted. The column "edit" says how a valid edit takes effect:`;
+An invalid edit is rejected: the log names every invalid field, and the last valid configuration stays in force, also if the file
+is deleted. The column "edit" shows how a valid edit takes effect:`;
 
 const AFTER_EDITS = `Fields of modes other than the one in force have no effect until the mode changes. If an edit contains a field that requires a
 restart, nothing of it is applied: the process ends with exit code 1 and \`content of the proxy server's configuration file was

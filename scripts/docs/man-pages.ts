@@ -26,7 +26,7 @@ const help = new Help();
 const EXIT_CODES =
   'Commands that ask a proxy end with 0 where all is well, and with 3 where nobody answers. A command line that is wrong ends with 1.';
 
-/** The man pages of a version of the program, with all that its `--help` tells. */
+/** The man pages of a version of the program, with the content of its `--help`. */
 export function manPages(version: string): readonly ManPage[] {
   return [kubeproxy, plugin, proxy].map((page) => ({
     path: `man${page.section}/${page.name}.${page.section}`,
@@ -133,7 +133,7 @@ function paragraph(text: string): readonly string[] {
   return ['.PP', roff(text)];
 }
 
-/** A text as it is, on one line that is no request: a minus stays one, and what ASCII has not is named. */
+/** A literal text, on one line that is no request: a minus stays one, and non-ASCII characters are named. */
 function roff(text: string): string {
   return text
     .replaceAll('\\', '\\e')

@@ -8,12 +8,12 @@ import { fileURLToPath } from 'node:url';
 
 const PROGRAM = fileURLToPath(new URL('./test-process.mjs', import.meta.url));
 const NODE_OPTIONS = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
-/** What no test needs, or is made anew; node_modules is linked. */
+/** Not needed by tests, or regenerated; node_modules is linked. */
 const LEFT_OUT = ['.git', 'node_modules', 'dist', 'lib', 'build'];
-/** Jest keeps something of every file it has run: beyond this, a new process goes on. */
+/** Jest keeps something of every file it has run: beyond this, a new process continues. */
 const MOST_BYTES = 1.5e9;
 
-/** The tests in a copy of the sources that has other texts for some files. The checkout stays as it is. */
+/** The tests in a copy of the sources that has other texts for some files. The checkout is not changed. */
 export class PlantedTests {
   #folder = mkdtempSync(join(tmpdir(), 'mutate-'));
   #process = undefined;
