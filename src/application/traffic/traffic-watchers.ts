@@ -12,7 +12,7 @@ import { NamedError } from '../../domain/model/named-error.js';
 /** They share one count, but each has reports made for itself. */
 const MOST_WATCHERS = 8;
 /** How long counting continues without a watcher, in milliseconds: a watcher that returns in time finds complete counts. */
-const LINGER = 5_000;
+const LINGER = 10_000;
 /** How often to look whether the first walk through the kernel's table is over. */
 const CHECK_EVERY = 100;
 
@@ -78,7 +78,6 @@ export class TrafficWatchers {
 
   /** @throws TooManyWatchersError, ConntrackUnavailableError */
   watch<Query, Report>(makeReport: MakeReport<Query, Report>): TrafficWatch<Query, Report> {
-    if (this.stopped) throw new Error('the proxy is stopping');
     if (this.present.size >= MOST_WATCHERS) throw new TooManyWatchersError();
     const count = this.running();
     let before: TrafficSnapshot = count.snapshot();
@@ -150,6 +149,7 @@ export class TrafficWatchers {
   }
 
   private running(): TrafficCount {
+    if (this.stopped) throw new Error('the proxy is stopping');
     this.lingering?.cancel();
     if (this.count) return this.count;
     const count = this.makeCount();

@@ -69,6 +69,13 @@ export class EndpointTraffic {
     return this.unansweredInARow >= UNRESPONSIVE_AFTER;
   }
 
+  /** Since when connections wait by which it may turn out to be unresponsive; undefined if there are too few, or it is so already. */
+  get waitingSince(): number | undefined {
+    if (this.silent || this.unansweredInARow + this.fresh.size < UNRESPONSIVE_AFTER) return undefined;
+    const [oldest] = this.fresh;
+    return oldest?.since;
+  }
+
   enter(flow: CountedFlow): void {
     this.known++;
     if (flow.stage !== 'closed') this.open++;

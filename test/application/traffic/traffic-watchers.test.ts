@@ -79,12 +79,12 @@ it('counts only while somebody watches, and a little longer', async () => {
   await clock.advanceAsync(60_000);
   expect(events.isOpen).toBe(true);
   second.leave();
-  await clock.advanceAsync(4_900);
+  await clock.advanceAsync(9_900);
   const back = watchers.watch(trafficBetween);
   await clock.advanceAsync(60_000);
   expect(events.isOpen).toBe(true);
   back.leave();
-  await clock.advanceAsync(5_100);
+  await clock.advanceAsync(10_100);
   expect(events.isOpen).toBe(false);
   const { walks } = events;
   await clock.advanceAsync(60_000);
@@ -123,7 +123,7 @@ it('walks seldom while only evidence is asked for, and at once when more is, or 
   expect(events.walks).toBe(before + 12);
   release();
   release();
-  await clock.advanceAsync(5_000);
+  await clock.advanceAsync(10_000);
   expect([events.isOpen, watchers.counted()]).toEqual([false, undefined]);
 });
 
