@@ -10,6 +10,7 @@ import type { HealthCheckListener } from '../application/ports/health.js';
 import type { Conntrack } from '../application/ports/node/conntrack.js';
 import type { ServiceLookup, ClusterSource } from '../application/ports/cluster-source.js';
 import type { TrafficMetrics } from '../application/traffic/traffic-metrics.js';
+import type { EndpointAnswers } from '../application/traffic/endpoint-answers.js';
 import type { TrafficWatchers } from '../application/traffic/traffic-watchers.js';
 import type { IpFamily } from '../domain/net/ip-family.js';
 import type { Part } from './life-cycle.js';
@@ -106,6 +107,7 @@ export interface DiagnosedParts extends ReadingParts {
   readonly forwardingObstacles: ForwardingObstacles | undefined;
   readonly nodeState: NodeState;
   readonly trafficWatchers: TrafficWatchers;
+  readonly endpointAnswers: EndpointAnswers;
   /** Undefined: unresponsive endpoints are not ejected. */
   readonly ejection: EjectUnresponsiveEndpoints | undefined;
   /** Undefined where the source delivers every Service. */

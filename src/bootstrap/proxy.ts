@@ -14,6 +14,7 @@ import { NodeState } from '../application/status/node-state.js';
 import type { Logger } from '../application/ports/logger.js';
 import { TrafficCount } from '../application/traffic/traffic-count.js';
 import { TrafficMetrics } from '../application/traffic/traffic-metrics.js';
+import { EndpointAnswers } from '../application/traffic/endpoint-answers.js';
 import { TrafficWatchers } from '../application/traffic/traffic-watchers.js';
 import { IP_FAMILIES } from '../domain/net/ip-family.js';
 import type { CommandLine } from './configuration/command-line.js';
@@ -74,7 +75,7 @@ export function composeProxy(
         lookup: parts.serviceLookup,
         localhost: (family, key) =>
           parts.served.find((one) => one.family === family)?.localhostNodePorts?.placeOf(key),
-        unresponsive: () => parts.trafficWatchers.unresponsive(),
+        answers: parts.endpointAnswers,
       }),
     trafficWatchers(parts) {
       const { localAddresses, clock } = parts;
@@ -88,6 +89,7 @@ export function composeProxy(
         clock,
       );
     },
+    endpointAnswers: ({ trafficWatchers, clock }) => new EndpointAnswers(trafficWatchers, clock),
     trafficMetrics({ trafficWatchers }) {
       const { serviceTrafficMetrics, serviceTrafficMetricsLimit: limit } = configuration;
       return serviceTrafficMetrics

@@ -195,8 +195,8 @@ describe('one service', () => {
     expect(drawn).toEqual([
       '172.30.200.6:80: cluster-ip',
       'Cluster: forward: to 2 endpoints',
-      '10.244.2.11:8080: used, ready',
-      '10.244.2.12:8080: used, ready',
+      '10.244.2.11:8080: on node2: ready, used',
+      '10.244.2.12:8080: on node2: ready, used',
       '*:30186: node-port',
       'Local: drop: the policy is Local, and no endpoint on this node is usable',
       '10.244.2.13:8080: not used, not ready, terminating',
@@ -209,7 +209,7 @@ describe('one service', () => {
     for (const fact of [
       /172\.30\.200\.6:80 cluster-ip \(Cluster\): forward, to 2 endpoints/,
       /\*:30186 node-port \(Local\): drop, the policy is Local/,
-      /10\.244\.2\.11:8080\s+used, ready/,
+      /10\.244\.2\.11:8080\s+on node2: ready, used/,
       /10\.244\.2\.13:8080\s+not used, not ready, terminating/,
     ])
       expect(list).toMatch(fact);

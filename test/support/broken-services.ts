@@ -461,7 +461,7 @@ export const BROKEN_SERVICES: readonly BrokenService[] = [
     expected: {
       state: 'warning',
       cause: 'UnresponsiveEndpoint',
-      reason: '1 of 3 ready endpoints does not answer: 10.244.2.16:8080',
+      reason: '1 of 3 ready endpoints does not answer: pod web-2-16 (10.244.2.16:8080)',
       nextStep: 'check the pod of the endpoint: kubectl -n shop describe pod web-2-16',
     },
   },

@@ -14,6 +14,7 @@ import { ObjectReports } from '../../src/application/use-cases/object-reports.js
 import { ForwardingTable } from '../../src/domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../src/domain/forwarding/node-network.js';
 import { IP_FAMILIES, type IpFamily } from '../../src/domain/net/ip-family.js';
+import type { FamilyPortKey } from '../../src/domain/traffic/service-frontends.js';
 import { ClusterState } from '../../src/domain/state/cluster-state.js';
 import { PendingChanges } from '../../src/domain/state/pending-changes.js';
 import { FakeClock } from '../../src/testing/fakes/fake-clock.js';
@@ -41,6 +42,19 @@ export class SeenCluster {
   readonly aside = new Set<string>();
   /** Where the proxy itself listens, by family and service port. */
   readonly localhost = new Map<string, string>();
+  /** Endpoints that do not answer, with the number of their connections without an answer, by service port. */
+  readonly unresponsive = new Map<FamilyPortKey, ReadonlyMap<string, number>>();
+  /** How often the connections were read, and why they cannot be. */
+  readonly answers = {
+    reads: 0,
+    problem: undefined as string | undefined,
+    read: (): Promise<void> => Promise.resolve(void this.answers.reads++),
+    unresponsive: () => this.unresponsive,
+    unanswered: (port: FamilyPortKey): ReadonlyMap<string, number> | undefined =>
+      this.answers.problem === undefined
+        ? (this.unresponsive.get(port) ?? new Map<string, number>())
+        : undefined,
+  };
   isListed = true;
   readonly loops = IP_FAMILIES.map((family) => ({
     family,
@@ -77,7 +91,7 @@ export class SeenCluster {
     );
     const localhost: LocalhostLookup = (family, key) => this.localhost.get(`${family} ${key}`);
     this.verdicts = new ServiceVerdicts(
-      { state, loops: () => loops, statuses, reports, localhost, lookup },
+      { state, loops: () => loops, statuses, reports, localhost, lookup, answers: this.answers },
       new FakeClock(),
     );
     const { verdicts } = this;
@@ -88,6 +102,7 @@ export class SeenCluster {
       history,
       healthChecks: [],
       obstacles,
+      answers: this.answers,
       waitingSeconds: () => undefined,
     });
     const isListed = (): boolean => this.isListed;
@@ -101,7 +116,7 @@ export class SeenCluster {
       }),
       localAddresses: () => [...Object.values(NODE_IPS), '127.0.0.1', '::1'],
     });
-    this.list = new ListServices(state, loops, statuses, verdicts, isListed, localhost);
+    this.list = new ListServices(state, loops, statuses, verdicts, isListed, localhost, this.answers);
     state.applyNode({ name: 'n1', zone: 'a', ips: [], podCIDRs: [], draining: false });
   }
 

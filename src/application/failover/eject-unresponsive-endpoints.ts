@@ -20,6 +20,7 @@ import { ConntrackUnavailableError } from '../ports/node/conntrack.js';
 import type { TrafficWatchers } from '../traffic/traffic-watchers.js';
 import { compactTexts } from '../words.js';
 import type { EjectionLookup, EjectionTimes, EjectionStatus } from '../status/port-status.js';
+import { endpointPlace } from '../../domain/model/endpoint.js';
 import { unresponsive } from '../../domain/verdict/sentences.js';
 import { verdictEvent } from '../use-cases/port-events.js';
 import { OwnConnects } from './own-connects.js';
@@ -259,7 +260,8 @@ export class EjectionReports {
     return this.counts;
   }
 
-  stepped({ key: servicePort, family, knownEndpoints }: ForwardingEntry, step: EjectionStep): void {
+  stepped(entry: ForwardingEntry, step: EjectionStep): void {
+    const { key: servicePort, family, name } = entry;
     const { place: endpoint, what, why } = step;
     this.counts.set(why, (this.counts.get(why) ?? 0) + 1);
     if (what === 'returned') {
@@ -271,11 +273,14 @@ export class EjectionReports {
     }
     const { seconds } = step;
     this.logger.warn({ servicePort, family, endpoint, why, seconds }, 'ejected an unresponsive endpoint');
+    const ready = entry.flowEligibleEndpoints.filter((one) => one.ready);
+    const ejected = ready.filter((one) => endpointPlace(one) === endpoint);
+    if (ejected.length === 0) return;
     // Without the time, so that a repetition is the same event.
     this.events.record(
       verdictEvent(
         serviceOf(servicePort),
-        unresponsive([endpoint], knownEndpoints),
+        unresponsive(name.namespace, ejected, ready.length),
         'EjectEndpoint',
         `node ${this.nodeName}, ${family}`,
       ),

@@ -27,6 +27,7 @@ import { errorMessage } from '../error-message.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import type { ServiceLookup } from '../ports/cluster-source.js';
 import type { SyncObserver, SyncReport } from '../ports/sync-observer.js';
+import type { EndpointAnswers, UnansweredConnections } from '../traffic/endpoint-answers.js';
 import type { ObjectReports } from '../use-cases/object-reports.js';
 import type { LocalhostLookup } from './port-status.js';
 import type { ServiceStatus, ServiceStatuses } from './service-statuses.js';
@@ -46,8 +47,8 @@ export interface VerdictSources {
   readonly loops: () => readonly JudgedLoop[];
   readonly statuses: Pick<ServiceStatuses, 'get' | 'failures'>;
   readonly reports: Pick<ObjectReports, 'of' | 'unreadServices'>;
-  /** Ready endpoints that do not answer, by `ip:port`, of service ports that have any. Costs what is counted. */
-  readonly unresponsive?: (() => ReadonlyMap<FamilyPortKey, ReadonlySet<string>>) | undefined;
+  /** Missing: nothing is counted. */
+  readonly answers?: Pick<EndpointAnswers, 'unresponsive'> | undefined;
   /** Missing: the proxy listens on no node ports. */
   readonly localhost?: LocalhostLookup | undefined;
   /** Missing where every Service is delivered, as from manifests. */
@@ -84,7 +85,7 @@ export type VerdictCounts = Readonly<Record<VerdictState, number>>;
 const SETTLE = 100;
 const AT_ONCE = 1_000;
 /** How long it is known which endpoints do not answer. Milliseconds. */
-const FRESH = 1_000;
+const FRESH = 100;
 /** How many namesakes are looked for. */
 const MOST_NAMESAKES = 4;
 
@@ -102,8 +103,8 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
   private unread: readonly ServiceKey[] = [];
   private timer: Timer | undefined;
   private isStopped = false;
-  private silent: ReadonlyMap<FamilyPortKey, ReadonlySet<string>> = new Map();
-  private silentAt = -Infinity;
+  private unresponsive: ReadonlyMap<FamilyPortKey, UnansweredConnections> = new Map();
+  private unresponsiveAt = -Infinity;
 
   constructor(
     private readonly sources: VerdictSources,
@@ -272,7 +273,7 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
           endpoints.reachable.some(({ ready }) => ready) &&
           frontends.every(({ outcome }) => outcome === 'forward') &&
           statuses.get(family, entry.key)?.state === 'programmed' &&
-          !this.silent.has(familyPortKey(entry));
+          !this.unresponsive.has(familyPortKey(entry));
         if (!isPlain) return false;
         ports++;
       }
@@ -375,21 +376,22 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
     );
   }
 
-  private unresponsiveOf(port: FamilyPortKey): ReadonlySet<string> | undefined {
+  /** The endpoints of a service port that do not answer, by `ip:port`; undefined: none. */
+  unresponsiveOf(port: FamilyPortKey): UnansweredConnections | undefined {
     this.touchUnresponsive();
-    return this.silent.get(port);
+    return this.unresponsive.get(port);
   }
 
   /** What is counted changes without any change of the cluster. */
   private touchUnresponsive(): void {
     const now = this.clock.steady();
-    if (!this.sources.unresponsive || now < this.silentAt + FRESH) return;
-    this.silentAt = now;
-    const former = this.silent;
-    this.silent = this.sources.unresponsive();
-    for (const [port, places] of this.silent)
+    if (!this.sources.answers || now < this.unresponsiveAt + FRESH) return;
+    this.unresponsiveAt = now;
+    const former = this.unresponsive;
+    this.unresponsive = this.sources.answers.unresponsive();
+    for (const [port, places] of this.unresponsive)
       if (former.get(port)?.size !== places.size) this.touched.add(serviceOfPort(port));
-    for (const port of former.keys()) if (!this.silent.has(port)) this.touched.add(serviceOfPort(port));
+    for (const port of former.keys()) if (!this.unresponsive.has(port)) this.touched.add(serviceOfPort(port));
   }
 
   private namesakes(service: ServiceKey): readonly ServiceKey[] {

@@ -53,7 +53,7 @@ export class EndpointAnswers {
   /** Why connections cannot be counted, for people; undefined if they can, as far as is known. */
   get problem(): string | undefined {
     if (this.failure !== undefined) return this.failure;
-    return this.counted()?.facts.tracksServices === false
+    return this.counted()?.facts.servicesTracked === false
       ? 'connections through IPVS are not tracked: set net.ipv4.vs.conntrack to 1'
       : undefined;
   }
@@ -87,7 +87,7 @@ export class EndpointAnswers {
       const known = this.last.get(port);
       const unresponsive = new Map<string, number>();
       for (const [place, endpoint] of endpoints) {
-        if (endpoint.silent) unresponsive.set(place, unansweredOf(endpoint, counted));
+        if (endpoint.unresponsive) unresponsive.set(place, unansweredOf(endpoint, counted));
         // After a new start of the counting it takes a second until an endpoint that was unresponsive is so again.
         else if (endpoint.waitingSince !== undefined && known?.has(place))
           unresponsive.set(place, known.get(place)!);
@@ -122,7 +122,7 @@ export class EndpointAnswers {
 }
 
 function unansweredOf({ totals, overdue }: EndpointTraffic, { facts }: Counted): number {
-  return totals.failed + overdue * facts.sampledOneIn;
+  return totals.failed + overdue * facts.samplingRate;
 }
 
 function isUdp(port: FamilyPortKey): boolean {

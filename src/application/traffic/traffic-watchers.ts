@@ -1,5 +1,4 @@
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
-import { getOrMake } from '../../domain/model/maps.js';
 import type { FamilyPortKey } from '../../domain/traffic/service-frontends.js';
 import type { CountingFacts } from '../../domain/traffic/sample.js';
 import type { TrafficSnapshot } from '../../domain/traffic/traffic-snapshot.js';
@@ -121,18 +120,6 @@ export class TrafficWatchers {
   /** What is being counted, at this moment; undefined when nothing is. */
   counted(): Counted | undefined {
     return this.count && { ports: this.count.ports(), facts: this.count.facts() };
-  }
-
-  /**
-   * The endpoints whose last connections, three or more, got no answer, by `ip:port`, of service ports that have any. None of UDP,
-   * which has no answer of its own. Empty while nothing is being counted.
-   */
-  unresponsive(): ReadonlyMap<FamilyPortKey, ReadonlySet<string>> {
-    const found = new Map<FamilyPortKey, Set<string>>();
-    for (const [port, { endpoints }] of this.count?.ports() ?? [])
-      for (const [place, { silent }] of endpoints)
-        if (silent && !port.includes('/udp/')) getOrMake(found, port, () => new Set()).add(place);
-    return found;
   }
 
   /** What has been counted by now; undefined when nothing is being counted. */

@@ -59,7 +59,7 @@ export function proxyWord(state: ProxyStatus['state']): string {
 /** Of a Service without an endpoint that is used. */
 export const NO_ENDPOINT = 'no endpoint';
 
-/** Of an endpoint that is ready and silent. */
+/** Of an endpoint that is ready and unresponsive. */
 export const SILENT = 'does not answer';
 
 /** The status of a service port in a line. @param time how a time is written */
@@ -109,19 +109,32 @@ function listWords(name: string, { count, added, removed, changed, examples }: L
   return `${name}${numbers}: ${examples.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** Whether an endpoint is used, and what is known of it: on terminals and on the page alike. */
+/** `pod cart-7f9 on node-2, zone a: ready, used, 3 connections without an answer`: on terminals and on the page alike. */
 export function endpointWords(endpoint: EndpointExplanation): string {
-  const { used, reason, local, ready, serving, terminating, zoneHints, nodeHints, weight, share } = endpoint;
-  return compactTexts(
+  const { used, reason, ready, serving, terminating, zoneHints, nodeHints, weight, share } = endpoint;
+  const { unresponsive, unansweredConnections = 0 } = endpoint;
+  const place = placeWords(endpoint);
+  const state = compactTexts(
+    ready ? 'ready' : 'not ready',
+    terminating && (serving ? 'terminating, still serving' : 'terminating'),
     used ? 'used' : reason === undefined ? 'not used' : `not used (${reason})`,
     share &&
       `gets ${share.slots} of ${share.totalSlots} (${((100 * share.slots) / share.totalSlots).toFixed(2)} %)`,
     weight !== undefined && `weight ${weight}`,
-    local && 'on this node',
-    ready ? 'ready' : 'not ready',
-    terminating && (serving ? 'terminating, still serving' : 'terminating'),
     zoneHints.length > 0 && `for zones ${zoneHints.join(' ')}`,
     nodeHints.length > 0 && `for nodes ${nodeHints.join(' ')}`,
+    unresponsive && SILENT,
+    unansweredConnections > 0 && `${counted(unansweredConnections, 'connection')} without an answer`,
+  ).join(', ');
+  return place === '' ? state : `${place}: ${state}`;
+}
+
+/** The pod of an endpoint, and where it runs; empty if nothing is known. */
+function placeWords({ pod, nodeName, local, zone }: EndpointExplanation): string {
+  const node = nodeName === undefined ? local && 'on this node' : `on ${nodeName}${local ? ' (this node)' : ''}`;
+  return compactTexts(
+    compactTexts(pod !== undefined && `pod ${pod}`, node).join(' '),
+    zone !== undefined && `zone ${zone}`,
   ).join(', ');
 }
 

@@ -30,7 +30,13 @@ import { fullVersion, PROGRAM_VERSION } from '../../bootstrap/version.js';
 /** Everything that the proxy reports beyond what kube-proxy does: the routes under `/debug/`, and the page. */
 export function debugRoutes(parts: DiagnosedParts, startTime: number): Routes {
   const loops = parts.served.map(({ loop }) => loop);
-  const addresses = explainAddress(parts, loops, parts.serviceVerdicts, parts.ejection?.ejectionTimes);
+  const addresses = explainAddress(
+    parts,
+    loops,
+    parts.serviceVerdicts,
+    parts.ejection?.ejectionTimes,
+    parts.endpointAnswers,
+  );
   return {
     ...readOnly({
       ...reportRoutes(parts, addresses, startTime),
@@ -60,7 +66,7 @@ function reportRoutes(parts: DiagnosedParts, addresses: ExplainAddress, startTim
   const { forwardingObstacles: obstacles } = parts;
   const { statuses, reports, syncHistory: history, changeHistory, remainingRules, health, clock } = parts;
   const loops = served.map(({ loop }) => loop);
-  const { serviceVerdicts: verdicts } = parts;
+  const { serviceVerdicts: verdicts, endpointAnswers: answers } = parts;
   const explain = new Explain({
     state,
     loops,
@@ -68,6 +74,7 @@ function reportRoutes(parts: DiagnosedParts, addresses: ExplainAddress, startTim
     history,
     healthChecks: served.flatMap(({ healthChecks }) => healthChecks ?? []),
     asideTimes: ejection?.ejectionTimes,
+    answers,
     obstacles: obstacles && ((entry) => obstacles.of(entry)),
     mode: modeInForce(commandLine.configuration),
     waitingSeconds: (family) => {
@@ -76,7 +83,7 @@ function reportRoutes(parts: DiagnosedParts, addresses: ExplainAddress, startTim
     },
   });
   const isListed = (): boolean => clusterEvents.missing.length === 0;
-  const list = new ListServices(state, loops, statuses, verdicts, isListed, localhostLookup(served));
+  const list = new ListServices(state, loops, statuses, verdicts, isListed, localhostLookup(served), answers);
   const facts = {
     node: commandLine.nodeName,
     mode: modeInForce(commandLine.configuration),
@@ -120,7 +127,7 @@ function reportRoutes(parts: DiagnosedParts, addresses: ExplainAddress, startTim
     ...serviceListRoutes(list),
     ...endpointRoutes(new FindEndpoints(state)),
     ...statusRoutes(report, changeHistory, async () => {
-      await Promise.all([mode.variantMix?.renew(), obstacles?.renew()]);
+      await Promise.all([mode.variantMix?.renew(), obstacles?.renew(), answers.read()]);
     }),
   };
 }

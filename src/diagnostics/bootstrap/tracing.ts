@@ -3,6 +3,7 @@ import { KernelForwarding } from '../../adapters/rtnetlink/kernel-forwarding.js'
 import { NetlinkRoutes } from '../../adapters/rtnetlink/netlink-routes.js';
 import { ExplainAddress, ejectedAt, refusalOf } from '../application/explain/explain-address.js';
 import { ExplainPort } from '../application/explain/explain-port.js';
+import type { EndpointAnswers } from '../../application/traffic/endpoint-answers.js';
 import { ServiceVerdicts } from '../../application/status/service-verdicts.js';
 import type { ListedLoop } from '../application/status/list-services.js';
 import type { LocalAddresses } from '../../application/ports/node/network.js';
@@ -22,10 +23,11 @@ export function explainAddress(
   tables: readonly FamilyTable[],
   verdicts = verdictsOf(parts, tables),
   asideTimes?: EjectionLookup,
+  answers?: EndpointAnswers,
 ): ExplainAddress {
   const { commandLine, state, clusterEvents, contexts, localAddresses } = parts;
   const mode = modeInForce(commandLine.configuration);
-  const explain = new ExplainPort(verdicts, asideTimes, mode);
+  const explain = new ExplainPort(verdicts, asideTimes, mode, answers);
   return new ExplainAddress(explain, state, tables, {
     mode,
     isListed: () => clusterEvents.missing.length === 0,

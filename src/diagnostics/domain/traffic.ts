@@ -47,7 +47,7 @@ const numbers = {
 };
 
 /**
- * How the proxy uses an endpoint: as ready; as terminating, while no other is left; not for a while, because it is silent; not
+ * How the proxy uses an endpoint: as ready; as terminating, while no other is left; not for a while, because it is ejected; not
  * at all, or no longer.
  */
 export type EndpointUse = 'ready' | 'terminating' | 'ejected' | 'unused';
@@ -70,7 +70,7 @@ const portReport = fields({
   portName: text,
   protocol,
   family,
-  /** How many of the endpoints are silent. */
+  /** How many of the endpoints are unresponsive. */
   unresponsiveEndpoints: number,
   endpoints: list(endpointReport),
 });
@@ -104,7 +104,7 @@ const NOTHING: EndpointSnapshot = {
   bytes: 0,
   open: 0,
   overdue: 0,
-  silent: false,
+  unresponsive: false,
 };
 
 /** A row that is not complete yet: its endpoints are only worked out if it is shown. */
@@ -190,7 +190,8 @@ function reportOfPort(
     return {
       ...addressAndPort(text),
       state,
-      unresponsive: now.silent && state === 'ready',
+      // UDP has no answer of its own.
+      unresponsive: now.unresponsive && state === 'ready' && entry.name.protocol !== 'UDP',
       ...measure(now, before?.endpoints.get(text) ?? NOTHING),
     };
   });

@@ -52,6 +52,11 @@ export function endpointCount(port: SlicePort): number {
   return port instanceof SharingPort ? port.shared.list.length : port.endpoints.length;
 }
 
+/** The endpoints of the port, whatever their port: the same list for all ports that share one. */
+export function listedEndpoints(port: SlicePort): readonly SliceEndpoint[] {
+  return port instanceof SharingPort ? port.shared.list : port.endpoints;
+}
+
 /** The endpoints of the port that may get traffic: those on this node, or the others; at most so many. */
 export function firstUsable(port: SlicePort, isLocal: boolean, most: number): readonly Endpoint[] {
   if (port instanceof SharingPort) return port.at(port.shared.usable(isLocal).slice(0, most));

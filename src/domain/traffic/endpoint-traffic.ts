@@ -65,13 +65,13 @@ export class EndpointTraffic {
   }
 
   /** None of the last three or more connections got an answer. A rejected connection counts as unanswered here. */
-  get silent(): boolean {
+  get unresponsive(): boolean {
     return this.unansweredInARow >= UNRESPONSIVE_AFTER;
   }
 
   /** Since when connections wait by which it may turn out to be unresponsive; undefined if there are too few, or it is so already. */
   get waitingSince(): number | undefined {
-    if (this.silent || this.unansweredInARow + this.fresh.size < UNRESPONSIVE_AFTER) return undefined;
+    if (this.unresponsive || this.unansweredInARow + this.fresh.size < UNRESPONSIVE_AFTER) return undefined;
     const [oldest] = this.fresh;
     return oldest?.since;
   }

@@ -12,7 +12,7 @@ export interface TrafficState extends TrafficTotals {
 
 /** What one endpoint had. */
 export interface EndpointSnapshot extends TrafficState {
-  readonly silent: boolean;
+  readonly unresponsive: boolean;
 }
 
 /** What one service port had, with all its endpoints. */
@@ -60,10 +60,10 @@ export function snapshotOf(
 }
 
 function endpointSnapshot(
-  { totals, open, overdue, silent }: EndpointTraffic,
+  { totals, open, overdue, unresponsive }: EndpointTraffic,
   weight: number,
 ): EndpointSnapshot {
-  return { ...copied(totals), open: open * weight, overdue: overdue * weight, silent };
+  return { ...copied(totals), open: open * weight, overdue: overdue * weight, unresponsive };
 }
 
 function copied({ connections, failed, bytes }: TrafficTotals): TrafficTotals {

@@ -38,8 +38,8 @@ export interface JudgedPort {
   readonly endpoints: readonly Endpoint[];
   /** Undefined: never attempted. */
   readonly status: ProgrammingStatus | undefined;
-  /** Ready endpoints, by `ip:port`, that do not answer, besides the ejected ones. */
-  readonly unresponsive?: ReadonlySet<string> | undefined;
+  /** Endpoints that do not answer, besides the ejected ones: their connections without an answer, by `ip:port`. */
+  readonly unresponsive?: ReadonlyMap<string, number> | undefined;
   readonly obstacles?: readonly KernelObstacle[] | undefined;
   /** Where the proxy itself listens for its node port. */
   readonly localhost?: string | undefined;
@@ -228,14 +228,17 @@ function noLocalEndpoint(
 }
 
 function unresponsive({ entry, endpoints, unresponsive: counted }: JudgedPort): Verdict | undefined {
-  const ejected = ejectedOf(entry.endpoints).map(endpointPlace);
-  const isCounted = (endpoint: Endpoint): boolean =>
-    endpoint.ready && counted?.has(endpointPlace(endpoint)) === true;
-  const places = counted
-    ? [...new Set([...ejected, ...endpoints.filter(isCounted).map(endpointPlace)])]
-    : ejected;
-  if (places.length === 0) return undefined;
-  return sentences.unresponsive(places, endpoints.length);
+  if (!counted && !entry.endpoints.ejected) return undefined;
+  const ejected = new Set(ejectedOf(entry.endpoints).map(endpointPlace));
+  const ready = endpoints.filter((endpoint) => endpoint.ready);
+  const found = ready.flatMap((endpoint) => {
+    const place = endpointPlace(endpoint);
+    const unansweredConnections = counted?.get(place);
+    return unansweredConnections === undefined && !ejected.has(place)
+      ? []
+      : { ...endpoint, unansweredConnections };
+  });
+  return found.length === 0 ? undefined : sentences.unresponsive(entry.name.namespace, found, ready.length);
 }
 
 function otherZones(

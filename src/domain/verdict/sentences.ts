@@ -1,6 +1,6 @@
 /** What every verdict says, and the next step: the one place of these sentences. */
 
-import type { PortIdentity } from '../model/endpoint.js';
+import { endpointPlace, type Endpoint, type PortIdentity } from '../model/endpoint.js';
 import type { Service, NotProxiedKind } from '../model/service.js';
 import type { Protocol, ServiceKey } from '../model/service-port-name.js';
 import type { IpFamily } from '../net/ip-family.js';
@@ -132,7 +132,7 @@ export function notReachable(endpoint: string, problem: string): Verdict {
   return error(
     'EndpointNotReachable',
     `this node cannot reach endpoint ${endpoint}: ${problem}`,
-    `check the route and the pod: ${podOf(endpoint)}`,
+    `check the route and the pod: ${podAt(endpoint.slice(0, endpoint.lastIndexOf(':')).replace(/^\[|\]$/g, ''))}`,
   );
 }
 
@@ -263,21 +263,43 @@ export function otherZones(count: number, zones: readonly string[], own: string)
   );
 }
 
-/** @param places of those that do not answer, by `ip:port` @param all endpoints */
-export function unresponsive(places: readonly string[], all: number): Verdict {
-  const count = places.length;
-  const verbs = count === 1 ? 'is ready but does not answer' : 'are ready but do not answer';
+/** A ready endpoint that does not answer. */
+export interface UnresponsiveEndpoint extends Pick<Endpoint, 'address' | 'port' | 'pod'> {
+  /** Connections to it that got no answer; missing if they are not counted. */
+  readonly unansweredConnections?: number | undefined;
+}
+
+/** @param endpoints that do not answer @param ready how many endpoints are ready, with these */
+export function unresponsive(
+  namespace: string,
+  endpoints: readonly UnresponsiveEndpoint[],
+  ready: number,
+): Verdict {
+  const verb = endpoints.length === 1 ? 'does' : 'do';
+  const { address, pod } = endpoints[0]!;
+  const shown = endpoints.slice(0, MOST_UNRESPONSIVE).map(unresponsiveText);
+  const more = endpoints.length - shown.length;
   return warning(
     'UnresponsiveEndpoint',
-    `${count} of ${counted(all, 'endpoint')} ${verbs}: ${named(places)}`,
-    `check the pod of the endpoint: ${podOf(places[0]!)}`,
+    `${endpoints.length} of ${counted(ready, 'ready endpoint')} ${verb} not answer: ${[...shown, ...(more > 0 ? [`${more} more`] : [])].join('; ')}`,
+    `check the pod of the endpoint: ${pod === undefined ? podAt(address) : `kubectl -n ${namespace} describe pod ${pod}`}`,
   );
 }
 
-/** @param place `ip:port` */
-function podOf(place: string): string {
-  const address = place.slice(0, place.lastIndexOf(':')).replace(/^\[|\]$/g, '');
+function podAt(address: string): string {
   return `kubectl get pods -A -o wide --field-selector status.podIP=${address}`;
+}
+
+/** How many are named. */
+const MOST_UNRESPONSIVE = 3;
+
+function unresponsiveText(endpoint: UnresponsiveEndpoint): string {
+  const { pod, unansweredConnections = 0 } = endpoint;
+  const place = endpointPlace(endpoint);
+  const name = pod === undefined ? place : `pod ${pod} (${place})`;
+  return unansweredConnections === 0
+    ? name
+    : `${name}, ${counted(unansweredConnections, 'connection')} without an answer`;
 }
 
 export function healthy(ready: number, all: number): Verdict {

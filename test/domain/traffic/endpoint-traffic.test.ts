@@ -6,8 +6,8 @@ const entry = entryOf();
 const all = () => ({ has: () => true });
 
 function state(table: TrafficTable) {
-  const { open, overdue, silent } = table.ports().get(familyPortKey(entry))!.endpoints.get(FIRST)!;
-  return { open, overdue, silent };
+  const { open, overdue, unresponsive } = table.ports().get(familyPortKey(entry))!.endpoints.get(FIRST)!;
+  return { open, overdue, unresponsive };
 }
 
 describe('an endpoint', () => {
@@ -19,47 +19,47 @@ describe('an endpoint', () => {
     for (let id = from; id < from + count; id++) table.began(seenFlow(id), 0);
   };
 
-  it('is silent after three connections that wait for more than a second', () => {
+  it('is unresponsive after three connections that wait for more than a second', () => {
     begin(2);
     table.tidy(1_000, all);
-    expect(state(table)).toEqual({ open: 2, overdue: 2, silent: false });
+    expect(state(table)).toEqual({ open: 2, overdue: 2, unresponsive: false });
     begin(1, 2);
     table.tidy(999, all);
-    expect(state(table)).toEqual({ open: 3, overdue: 2, silent: false });
+    expect(state(table)).toEqual({ open: 3, overdue: 2, unresponsive: false });
     table.tidy(1_000, all);
-    expect(state(table)).toEqual({ open: 3, overdue: 3, silent: true });
+    expect(state(table)).toEqual({ open: 3, overdue: 3, unresponsive: true });
   });
 
-  it('is silent after three connections that end without an answer, as refused ones do', () => {
+  it('is unresponsive after three connections that end without an answer, as refused ones do', () => {
     begin(3);
     for (let id = 0; id < 3; id++) table.ceased(seenFlow(id), 0);
-    expect(state(table)).toEqual({ open: 0, overdue: 0, silent: true });
+    expect(state(table)).toEqual({ open: 0, overdue: 0, unresponsive: true });
   });
 
   it('counts each such connection once', () => {
     begin(2);
     table.tidy(1_000, all);
     for (let id = 0; id < 2; id++) table.ceased(seenFlow(id), 0);
-    expect(state(table).silent).toBe(false);
+    expect(state(table).unresponsive).toBe(false);
   });
 
-  it('is no longer silent after one answer, even a late one', () => {
+  it('is no longer unresponsive after one answer, even a late one', () => {
     begin(3);
     table.tidy(1_000, all);
     table.changed(seenFlow(0, { replied: true }), 2_000);
-    expect(state(table)).toEqual({ open: 3, overdue: 2, silent: false });
+    expect(state(table)).toEqual({ open: 3, overdue: 2, unresponsive: false });
   });
 
-  it('is silent after three more, once one was answered', () => {
+  it('is unresponsive after three more, once one was answered', () => {
     begin(2);
     table.tidy(1_000, all);
     table.changed(seenFlow(0, { replied: true }), 1_000);
     begin(2, 10);
     table.tidy(1_000, all);
-    expect(state(table).silent).toBe(false);
+    expect(state(table).unresponsive).toBe(false);
     begin(1, 20);
     table.tidy(1_000, all);
-    expect(state(table).silent).toBe(true);
+    expect(state(table).unresponsive).toBe(true);
   });
 
   it('does not wait for connections that a smaller sample leaves out', () => {
@@ -67,38 +67,38 @@ describe('an endpoint', () => {
     table.began(seenFlow(9, { hash: 0 }), 0);
     table.sample(1);
     table.tidy(1_000, all);
-    expect(state(table)).toEqual({ open: 1, overdue: 1, silent: false });
+    expect(state(table)).toEqual({ open: 1, overdue: 1, unresponsive: false });
   });
 
-  it('is silent although older connections were answered, also those found later', () => {
+  it('is unresponsive although older connections were answered, also those found later', () => {
     for (let id = 0; id < 9; id++) table.found(seenFlow(id, { replied: true }), 0);
     begin(3, 100);
     table.tidy(1_000, all);
-    expect(state(table).silent).toBe(true);
+    expect(state(table).unresponsive).toBe(true);
     table.found(seenFlow(10, { replied: true }), 1_000);
-    expect(state(table).silent).toBe(true);
+    expect(state(table).unresponsive).toBe(true);
     table.began(seenFlow(200, { replied: true }), 1_000);
-    expect(state(table).silent).toBe(false);
+    expect(state(table).unresponsive).toBe(false);
   });
 
-  it('is not silent because of waiting connections that may be older than answered ones', () => {
+  it('is not unresponsive because of waiting connections that may be older than answered ones', () => {
     table.found(seenFlow(9, { replied: true }), 0);
     for (let id = 0; id < 5; id++) table.found(seenFlow(id), 0);
     table.tidy(1_000, all);
-    expect(state(table)).toEqual({ open: 6, overdue: 5, silent: false });
+    expect(state(table)).toEqual({ open: 6, overdue: 5, unresponsive: false });
   });
 
-  it('is silent because of waiting connections of which a walk told before their beginning was heard of', () => {
+  it('is unresponsive because of waiting connections of which a walk told before their beginning was heard of', () => {
     table.found(seenFlow(9, { replied: true }), 0);
     for (let id = 0; id < 3; id++) table.found(seenFlow(id), 0);
     begin(3);
     table.tidy(1_000, all);
-    expect(state(table)).toEqual({ open: 4, overdue: 3, silent: true });
+    expect(state(table)).toEqual({ open: 4, overdue: 3, unresponsive: true });
   });
 
-  it('is silent when all connections found wait', () => {
+  it('is unresponsive when all connections found wait', () => {
     for (let id = 0; id < 5; id++) table.found(seenFlow(id), 0);
     table.tidy(1_000, all);
-    expect(state(table)).toEqual({ open: 5, overdue: 5, silent: true });
+    expect(state(table)).toEqual({ open: 5, overdue: 5, unresponsive: true });
   });
 });

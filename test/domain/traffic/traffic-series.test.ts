@@ -8,7 +8,7 @@ import { entryOf, FIRST } from '../../support/traffic/flows.js';
 function snapshot(connections: Readonly<Record<string, number>>): TrafficSnapshot {
   const ports = Object.entries(connections).map(([name, count]): PortSnapshot => {
     const totals: TrafficTotals = { connections: count, failed: 2 * count, bytes: 10 * count };
-    const endpoints = new Map([[FIRST, { ...totals, open: count, overdue: 1, silent: false }]]);
+    const endpoints = new Map([[FIRST, { ...totals, open: count, overdue: 1, unresponsive: false }]]);
     return { entry: entryOf({ name }), ...totals, open: count, overdue: 1, endpoints };
   });
   return { time: 0, steady: 0, ports: new Map(ports.map((port) => [familyPortKey(port.entry), port])) };

@@ -4,6 +4,7 @@ import { cidrText } from '../../../domain/net/cidr.js';
 import { ejectedOf } from '../../../domain/select-endpoints.js';
 import { familyPortKey } from '../../../domain/traffic/service-frontends.js';
 import { hasNoFrontend, type KernelObstacle } from '../../../domain/verdict/judge-port.js';
+import type { EndpointAnswers } from '../../../application/traffic/endpoint-answers.js';
 import type { EjectionLookup } from '../../../application/status/port-status.js';
 import type { ServiceVerdicts } from '../../../application/status/service-verdicts.js';
 import { ejectionText } from '../../../application/words.js';
@@ -21,12 +22,16 @@ export class ExplainPort {
     private readonly asideTimes: EjectionLookup = () => undefined,
     /** In force. */
     private readonly mode = 'nftables',
+    /** Missing: connections are not counted. */
+    private readonly answers?: Pick<EndpointAnswers, 'unanswered'>,
   ) {}
 
   /** @param obstacles in the settings of the kernel */
   port(entry: ForwardingEntry, obstacles: readonly KernelObstacle[] = []): PortExplanation {
     const { name, affinitySeconds, sourceRanges } = entry;
-    const { endpoints, status, verdicts, frontends } = this.verdicts.port(entry, obstacles);
+    const judged = this.verdicts.port(entry, obstacles);
+    const { endpoints, status, verdicts, frontends, unresponsive } = judged;
+    const unanswered = this.answers?.unanswered(familyPortKey(entry));
     const choice = choiceOf(entry, this.mode);
     const ejected = this.ejected(entry);
     const isReached = !hasNoFrontend(entry, status);
@@ -36,21 +41,26 @@ export class ExplainPort {
       protocol: name.protocol,
       status: status ?? { state: 'pending' },
       frontends: requestedFrontends(entry).map((frontend, index) => ({ ...frontend, ...frontends[index]! })),
-      endpoints: endpoints.map((endpoint): EndpointExplanation => {
-        const used = isReached && reachable.has(endpointPlace(endpoint));
-        const unused = (): string | undefined =>
-          ejected.get(endpointPlace(endpoint)) ?? unusedReason(endpoint, entry);
-        const reason = used ? undefined : isReached ? unused() : NOT_REACHED;
-        const share = used ? choice?.shares.get(endpointPlace(endpoint)) : undefined;
-        const { isLocal: local, ...conditions } = endpoint;
-        return {
-          ...conditions,
-          local,
-          used,
-          ...(share && { share }),
-          ...(reason !== undefined && { reason }),
-        };
-      }),
+      endpoints: unhealthyFirst(
+        endpoints.map((endpoint): EndpointExplanation => {
+          const place = endpointPlace(endpoint);
+          const used = isReached && reachable.has(place);
+          const unused = (): string | undefined => ejected.get(place) ?? unusedReason(endpoint, entry);
+          const reason = used ? undefined : isReached ? unused() : NOT_REACHED;
+          const share = used ? choice?.shares.get(place) : undefined;
+          const { isLocal: local, ...conditions } = endpoint;
+          return {
+            ...conditions,
+            local,
+            used,
+            ...(unanswered && { unansweredConnections: unanswered.get(place) ?? 0 }),
+            unresponsive: endpoint.ready && unresponsive?.has(place) === true,
+            ejected: ejected.has(place),
+            ...(share && { share }),
+            ...(reason !== undefined && { reason }),
+          };
+        }),
+      ),
       verdicts,
       affinitySeconds,
       ...(choice && { balancing: choice.text }),
@@ -74,6 +84,13 @@ export class ExplainPort {
       }),
     );
   }
+}
+
+/** The endpoints that somebody should look at, the worst first, then all others; those that are alike stay in their order. */
+function unhealthyFirst(endpoints: readonly EndpointExplanation[]): readonly EndpointExplanation[] {
+  const rank = ({ unresponsive, ejected, ready, terminating }: EndpointExplanation): number =>
+    [unresponsive, ejected, !ready && !terminating, terminating, true].indexOf(true);
+  return endpoints.toSorted((one, other) => rank(one) - rank(other));
 }
 
 /** How endpoints are chosen where not all have equal chances at random. */

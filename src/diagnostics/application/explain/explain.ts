@@ -6,6 +6,7 @@ import { misplacedSlices, type KernelObstacle } from '../../../domain/verdict/ju
 import { worstOf, type Verdict } from '../../../domain/verdict/verdict.js';
 import type { HealthCheckState } from '../../../application/health/service-health-checks.js';
 import type { EjectionLookup } from '../../../application/status/port-status.js';
+import type { EndpointAnswers } from '../../../application/traffic/endpoint-answers.js';
 import type { ServiceVerdicts } from '../../../application/status/service-verdicts.js';
 import type { SyncHistory } from '../../../application/status/sync-history.js';
 import type { ListedLoop } from '../status/list-services.js';
@@ -31,6 +32,8 @@ export interface ExplainSources {
   readonly asideTimes?: EjectionLookup | undefined;
   /** What in the kernel's settings stops traffic of a service port; missing: nothing can. */
   readonly obstacles?: ((entry: ForwardingEntry) => Promise<readonly KernelObstacle[]>) | undefined;
+  /** Missing: connections are not counted. */
+  readonly answers?: Pick<EndpointAnswers, 'read' | 'problem' | 'unanswered'> | undefined;
   /** Seconds since the oldest change of the family arrived that is not in the kernel; undefined if all are. */
   waitingSeconds(family: IpFamily): number | undefined;
 }
@@ -43,14 +46,15 @@ export class Explain {
   private readonly ports: ExplainPort;
 
   constructor(private readonly sources: ExplainSources) {
-    const { verdicts, asideTimes, mode } = sources;
-    this.ports = new ExplainPort(verdicts, asideTimes, mode);
+    const { verdicts, asideTimes, mode, answers } = sources;
+    this.ports = new ExplainPort(verdicts, asideTimes, mode, answers);
   }
 
   /** Asks the cluster about a Service that is not known here. Never rejects. */
   async service(service: ServiceKey): Promise<Explanation> {
-    const { state, verdicts, loops } = this.sources;
+    const { state, verdicts, loops, answers } = this.sources;
     const known = state.service(service) !== undefined;
+    if (known) await answers?.read();
     const families = await Promise.all(loops.map((loop) => this.family(loop, service)));
     const all = [await verdicts.find(service), ...verdictsOfPorts(families)];
     const candidates =
@@ -63,6 +67,7 @@ export class Explain {
       verdict: worstOf(all)!,
       objects: verdicts.objects(service),
       ...(candidates.length > 0 && { candidates }),
+      ...(known && answers?.problem !== undefined && { uncountedReason: answers.problem }),
       families,
     };
   }

@@ -90,6 +90,12 @@ export const endpointExplanation = fields({
   share: optional(fields({ slots: number, totalSlots: number })),
   /** Whether any frontend may lead to it. */
   used: flag,
+  /** Connections to it that got no answer; missing where connections are not counted. */
+  unansweredConnections: optional(number),
+  /** It is ready, and its last connections, three or more, got no answer. */
+  unresponsive: flag,
+  /** It gets no new connections for a while, because it did not answer. */
+  ejected: flag,
   /** Why it is not used although it is ready. */
   reason: optional(text),
 });
@@ -139,6 +145,8 @@ export const serviceExplanation = fields({
   objects: list(verdict),
   /** EndpointSlices that may be meant for it; missing: none, or it has some. */
   candidates: optional(list(text)),
+  /** Why connections without an answer are not counted, for people; missing: they are. */
+  uncountedReason: optional(text),
   families: list(familyExplanation),
   /** What packets to it meet in the kernel; missing where nobody looked. */
   kernelPath: optional(kernelWalk),

@@ -17,7 +17,11 @@ import type { ServiceStatuses } from '../../../application/status/service-status
 import type { ServiceVerdicts } from '../../../application/status/service-verdicts.js';
 import type { RowFilter, ServiceList, ServiceRow, UnknownName, EndpointMatch } from './service-row.js';
 import { ejectedOf } from '../../../domain/select-endpoints.js';
-import { endpointPlace } from '../../../domain/model/endpoint.js';
+import { endpointPlace, type Endpoint } from '../../../domain/model/endpoint.js';
+import { listedEndpoints, type SlicePort } from '../../../domain/model/endpoint-slice.js';
+import { familyPortKey } from '../../../domain/traffic/service-frontends.js';
+import type { EndpointAnswers } from '../../../application/traffic/endpoint-answers.js';
+import { countEndpoints, type FamilyEndpoints } from '../../domain/endpoint-counts.js';
 
 /** The part of a sync loop that is read. */
 export interface ListedLoop {
@@ -41,10 +45,13 @@ export class ListServices {
     /** Whether all Services have been listed. */
     private readonly isListed: () => boolean,
     private readonly localhost: LocalhostLookup = () => undefined,
+    /** Missing: connections are not counted. */
+    private readonly answers?: Pick<EndpointAnswers, 'read'>,
   ) {}
 
   /** The rows, by namespace and name, in portions. Services that come or go meanwhile may be missing. */
   async *rows(filter: RowFilter): AsyncGenerator<readonly ServiceRow[]> {
+    await this.answers?.read();
     const chosen = chosenBy(filter);
     // Invalid Services are problems, and not in the state.
     const all = new Set(this.verdicts.problemKeys());
@@ -93,16 +100,38 @@ export class ListServices {
     const { namespace, name, type } = service;
     const ports = service.ports.map((port) => port.name).filter(Boolean);
     const entries = this.loops.flatMap(({ table }) => table.entriesOf(key));
-    const { used, known, aside } = tallyOf(entries, this.statuses);
     return {
       namespace,
       name,
       type,
       frontends: [...frontendTexts(entries), ...this.onLocalhost(entries)],
       ...(ports.length > 0 && { portNames: ports }),
-      endpointCounts: { used, known, ...(aside > 0 && { ejected: aside }) },
+      endpointCounts: countEndpoints(this.loops.map((loop) => this.endpoints(loop, key))),
       ...verdict,
     };
+  }
+
+  private endpoints({ family, table }: ListedLoop, key: ServiceKey): FamilyEndpoints {
+    const entries = table.entriesOf(key);
+    const isOfService = ({ name, protocol }: SlicePort): boolean =>
+      entries.some((entry) => entry.name.port === name && entry.name.protocol === protocol);
+    const slices = this.state.slicesOf(key).filter((slice) => slice.family === family);
+    return {
+      known: new Set(slices.flatMap(({ ports }) => ports.filter(isOfService).map(listedEndpoints))),
+      used: entries.flatMap((entry) =>
+        hasNoFrontend(entry, this.statuses.get(family, entry.key)) ? [] : [entry.endpoints.reachable],
+      ),
+      ejected: entries.map(({ endpoints }) => ejectedOf(endpoints)),
+      unresponsive: entries.map((entry) => this.unresponsive(entry)),
+    };
+  }
+
+  private unresponsive(entry: ForwardingEntry): readonly Endpoint[] {
+    const places = this.verdicts.unresponsiveOf(familyPortKey(entry));
+    if (!places) return [];
+    return [...entry.endpoints.reachable, ...ejectedOf(entry.endpoints)].filter(
+      (endpoint) => endpoint.ready && places.has(endpointPlace(endpoint)),
+    );
   }
 
   private onLocalhost(entries: readonly ForwardingEntry[]): readonly string[] {
@@ -148,28 +177,6 @@ function frontendTexts(entries: readonly ForwardingEntry[]): readonly string[] {
 function unservedRow(key: ServiceKey, verdict: Verdict): ServiceRow {
   const [namespace = '', name = ''] = key.split('/');
   return { namespace, name, frontends: [], endpointCounts: { used: 0, known: 0 }, ...verdict };
-}
-
-/** What the service ports of a Service have, added up. */
-export interface ServiceTally {
-  /** Endpoints that traffic of this node may go to. */
-  readonly used: number;
-  /** Endpoints that the cluster lists. */
-  readonly known: number;
-  /** Ejected endpoints. */
-  readonly aside: number;
-}
-
-/** Of these entries of one Service, in all families. */
-function tallyOf(entries: readonly ForwardingEntry[], statuses: Pick<ServiceStatuses, 'get'>): ServiceTally {
-  let [used, known, aside] = [0, 0, 0];
-  for (const entry of entries) {
-    const status = statuses.get(entry.family, entry.key);
-    if (!hasNoFrontend(entry, status)) used += entry.endpoints.reachable.length;
-    known += entry.knownEndpoints;
-    aside += ejectedOf(entry.endpoints).length;
-  }
-  return { used, known, aside };
 }
 
 /** Endpoints that are looked at in one turn of the event loop: a few milliseconds. */

@@ -1,5 +1,6 @@
 import type { ServiceType } from '../../../domain/model/service.js';
-import { both, fields, list, number, optional, text, word } from '../../../domain/shape.js';
+import { both, fields, list, optional, text, word } from '../../../domain/shape.js';
+import { endpointCounts } from '../../domain/endpoint-counts.js';
 import { verdict } from '../../../domain/verdict/verdict.js';
 
 /** One Service in a list, over both families, with its verdict. */
@@ -15,13 +16,7 @@ const serviceRow = both(
     frontends: list(text),
     /** The names of its ports, those that have one; missing: none has. */
     portNames: optional(list(text)),
-    /** Endpoints that traffic of this node may go to, and all that the cluster lists: of each port and family. */
-    endpointCounts: fields({
-      used: number,
-      known: number,
-      /** Ejected ones, because they are unresponsive; missing: none. */
-      ejected: optional(number),
-    }),
+    endpointCounts,
   }),
 );
 

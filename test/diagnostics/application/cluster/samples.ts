@@ -73,7 +73,7 @@ export function portOf(fields: Partial<PortExplanation>): PortExplanation {
 
 export function endpointOf(address: string): PortExplanation['endpoints'][number] {
   const state = { ready: true, serving: true, terminating: false, zoneHints: [], nodeHints: [] };
-  return { address, port: 8080, local: false, used: true, ...state };
+  return { address, port: 8080, local: false, used: true, unresponsive: false, ejected: false, ...state };
 }
 
 /** How a proxy explains shop/cart. */

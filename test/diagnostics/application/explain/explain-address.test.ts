@@ -156,7 +156,7 @@ describe('ExplainAddress', () => {
 `);
     expect(addressExplanationText(explained('10.244.1.6'))).toBe(`10.244.1.6
   endpoint of shop/cart, port http TCP, IPv4
-    endpoint 10.244.1.6:8080: not used, not ready
+    endpoint 10.244.1.6:8080: not ready, not used
 `);
     expect(addressExplanationText(explained('10.97.1.1'))).toBe(
       '10.97.1.1\n  it is in the service range 10.96.0.0/12, but no Service has it; packets to it are dropped\n',

@@ -100,7 +100,15 @@ describe('Explain', () => {
       reason: 'no such scheduler',
       nextStep: 'compare with the Service: kubectl -n shop get service cart -o yaml',
     };
-    const endpoint = { port: 8080, serving: true, terminating: false, zoneHints: [], nodeHints: [] };
+    const health = { unresponsive: false, ejected: false };
+    const endpoint = {
+      port: 8080,
+      serving: true,
+      terminating: false,
+      zoneHints: [],
+      nodeHints: [],
+      ...health,
+    };
     expect(await explain.service('shop/cart')).toEqual({
       service: 'shop/cart',
       known: true,
@@ -136,7 +144,6 @@ describe('Explain', () => {
                 },
               ],
               endpoints: [
-                { ...endpoint, address: '10.1.1.1', local: true, ready: true, used: true },
                 {
                   ...endpoint,
                   address: '10.1.1.2',
@@ -145,6 +152,7 @@ describe('Explain', () => {
                   serving: false,
                   used: false,
                 },
+                { ...endpoint, address: '10.1.1.1', local: true, ready: true, used: true },
               ],
               verdicts: [limited],
               affinitySeconds: 60,
@@ -283,7 +291,7 @@ describe('of endpoints that step aside', () => {
       {
         state: 'warning',
         cause: 'UnresponsiveEndpoint',
-        reason: '1 of 4 endpoints is ready but does not answer: 10.1.1.1:8080',
+        reason: '1 of 4 ready endpoints does not answer: 10.1.1.1:8080',
         nextStep:
           'check the pod of the endpoint: kubectl get pods -A -o wide --field-selector status.podIP=10.1.1.1',
       },
@@ -300,7 +308,12 @@ describe('of endpoints that step aside', () => {
     aside = new Set(['10.1.1.2:8080']);
     given({ ejectUnresponsiveEndpoints: true }, three);
     const [port] = (await explained()).ports;
-    expect(port!.endpoints[1]).toMatchObject({ used: false, reason: 'about to be tried again' });
+    expect(port!.endpoints[0]).toMatchObject({
+      address: '10.1.1.2',
+      used: false,
+      ejected: true,
+      reason: 'about to be tried again',
+    });
   });
 
   it('does not take them for endpoints of another zone', async () => {

@@ -272,3 +272,49 @@ it('lists where the proxy itself listens for a node port', async () => {
   const [web] = await rows(cluster);
   expect(web!.frontends.slice(1)).toEqual(['30080/TCP', '127.0.0.1:30080/TCP']);
 });
+
+it('counts an endpoint once: dual-stack DNS with one pod and three ports has one', async () => {
+  const cluster = new SeenCluster();
+  const ports = [
+    { name: 'dns', port: 53, protocol: 'UDP' },
+    { name: 'dns-tcp', port: 53, protocol: 'TCP' },
+    { name: 'metrics', port: 9153, protocol: 'TCP' },
+  ];
+  const targetRef = { kind: 'Pod', name: 'coredns-5d7' };
+  const slice = (name: string, addressType: string, ...endpoints: readonly object[]) =>
+    rawSlice({ addressType, ports, endpoints }, { name });
+  const clusterIPs = ['10.96.0.10', 'fd00:96::a'];
+  const service = rawService({ clusterIP: clusterIPs[0], clusterIPs, ipFamilies: ['IPv4', 'IPv6'], ports });
+  cluster.deliver(
+    [service],
+    [
+      slice('a', 'IPv4', { addresses: ['10.244.1.5'], targetRef }),
+      slice('b', 'IPv6', { addresses: ['fd00::5'], targetRef }),
+    ],
+  );
+  expect((await rows(cluster))[0]!.endpointCounts).toEqual({ used: 1, known: 1 });
+  cluster.deliver(
+    [],
+    [
+      slice('a', 'IPv4', { addresses: ['10.244.1.5'], targetRef }, { addresses: ['10.244.1.6'] }),
+      slice('b', 'IPv6', { addresses: ['fd00::5'], targetRef, conditions: { ready: false } }),
+    ],
+  );
+  expect((await rows(cluster))[0]!.endpointCounts).toEqual({ used: 2, known: 2 });
+});
+
+it('reads the connections, and counts endpoints that do not answer', async () => {
+  const cluster = new SeenCluster().deliver(
+    [rawService({ clusterIP: '10.96.0.1' }, { metadata: { namespace: 'shop', name: 'web' } })],
+    [sliceOf('shop', 'web', '10.1.1.1', '10.1.1.2', '10.1.1.3')],
+  );
+  cluster.unresponsive.set('IPv4 shop/web/tcp/', new Map([['10.1.1.2:8080', 772]]));
+  expect(await rows(cluster)).toMatchObject([
+    {
+      state: 'warning',
+      cause: 'UnresponsiveEndpoint',
+      endpointCounts: { used: 3, known: 3, unresponsive: 1 },
+    },
+  ]);
+  expect(cluster.answers.reads).toBe(1);
+});

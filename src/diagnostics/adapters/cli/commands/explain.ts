@@ -169,28 +169,34 @@ function ownAddresses(): readonly string[] {
 }
 
 /** One after the other, with an empty line between them. */
-function textsOf(all: readonly Explained[]): readonly string[] {
-  return all.flatMap((one, index) => (index === 0 ? textOf(one) : ['', ...textOf(one)]));
+function textsOf(all: readonly Explained[], isWide: boolean): readonly string[] {
+  return all.flatMap((one, index) => (index === 0 ? textOf(one, isWide) : ['', ...textOf(one, isWide)]));
 }
 
-function textOf(explained: Explained): readonly string[] {
-  return 'service' in explained ? explanationLines(explained) : addressExplanationLines(explained);
+function textOf(explained: Explained, isWide: boolean): readonly string[] {
+  return 'service' in explained ? explanationLines(explained, isWide) : addressExplanationLines(explained);
 }
 
 function isGood(explained: Explained): boolean {
-  return 'service' in explained ? explained.verdict.state === 'ok' : explained.otherwise === undefined;
+  return 'service' in explained
+    ? explained.verdict.state === 'ok'
+    : explained.otherwise === undefined && !explained.endpoints.some(({ endpoint }) => endpoint.unresponsive);
 }
 
-/** An explanation for people: the verdict, the next step, and the details. */
-export function explanationLines(explained: Explanation): readonly string[] {
+/** An explanation for people: the verdict, the next step, and the details. @param isWide with all endpoints */
+export function explanationLines(explained: Explanation, isWide = false): readonly string[] {
   const { service, known, verdict, objects, candidates, families, kernelPath, probe } = explained;
+  const { uncountedReason } = explained;
   const { state, reason, nextStep } = verdict;
   return [
     `${service}: ${inToneOf(state)}: ${reason}`,
     ...(nextStep === undefined ? [] : [`  next: ${nextStep}`]),
     ...objects.filter((one) => one.reason !== reason).map((one) => `  ${verdictText(one)}`),
     ...(candidates ? [`  EndpointSlices that may be meant for it: ${candidates.join(', ')}`] : []),
-    ...(known ? families.flatMap((family) => familyLines(family, verdict)) : []),
+    ...(known ? families.flatMap((family) => familyLines(family, verdict, isWide)) : []),
+    ...(uncountedReason === undefined
+      ? []
+      : [`  connections without an answer are not counted: ${uncountedReason}`]),
     ...(kernelPath ? kernelWalkLines(kernelPath) : []),
     ...(probe ? probedEndpointsLines(probe) : []),
   ];
@@ -205,10 +211,11 @@ function verdictText({ state, reason, nextStep }: Verdict): string {
 function familyLines(
   { family, pending, ports, absence, healthCheck, sync }: FamilyExplanation,
   main: Verdict,
+  isWide: boolean,
 ): readonly string[] {
   const lines = [`  ${family}${pending ? ', changes wait for the next sync' : ''}`];
   if (absence) lines.push(`    ${absence.reason}`);
-  for (const port of ports) lines.push(...portLines(port, main));
+  for (const port of ports) lines.push(...portLines(port, main, isWide));
   if (healthCheck) lines.push(`    ${healthCheckWords(healthCheck)}`);
   if (sync.failures > 0 && sync.lastFailure)
     lines.push(`    no sync has succeeded since ${sync.lastFailure.time}: ${sync.lastFailure.reason}`);
@@ -226,11 +233,17 @@ const OF_STATUS: ReadonlySet<string> = new Set([
   'Pending',
 ]);
 
-function portLines(explained: PortExplanation, main: Verdict): readonly string[] {
+/** Endpoints that are shown, unless all are requested. */
+const MOST_ENDPOINTS = 20;
+
+function portLines(explained: PortExplanation, main: Verdict, isWide: boolean): readonly string[] {
   const { status, frontends, endpoints, verdicts, affinitySeconds, balancing, sourceRanges } = explained;
   const lines = [`    port ${portWords(explained)}: ${statusText(status)}`];
   for (const frontend of frontends) lines.push(`      ${frontendText(frontend)}`);
-  for (const endpoint of endpoints) lines.push(`      ${endpointText(endpoint)}`);
+  const shown = isWide ? endpoints : endpoints.slice(0, MOST_ENDPOINTS);
+  for (const endpoint of shown) lines.push(`      ${endpointText(endpoint)}`);
+  if (shown.length < endpoints.length)
+    lines.push(`      and ${endpoints.length - shown.length} more (-o wide)`);
   const isShown = (one: Verdict): boolean =>
     one.cause === undefined ||
     OF_STATUS.has(one.cause) ||

@@ -58,6 +58,8 @@ const full: Explanation = {
               address: '10.1.1.1',
               port: 8080,
               used: true,
+              unresponsive: false,
+              ejected: false,
               local: true,
               ready: true,
               serving: true,
@@ -69,6 +71,8 @@ const full: Explanation = {
               address: '10.1.1.2',
               port: 8080,
               used: false,
+              unresponsive: false,
+              ejected: false,
               local: false,
               ready: false,
               serving: true,
@@ -133,8 +137,8 @@ describe('explanationText', () => {
     port http TCP: degraded since 2026-05-04T10:00:00.000Z: 10.96.0.1:80/TCP belongs to a/b
       cluster-ip 10.96.0.1:80 (Cluster): belongs to a/b
       node-port 30080 (Local): drop, the policy is Local
-      endpoint 10.1.1.1:8080: used, on this node, ready, for zones a b, for nodes n1
-      endpoint 10.1.1.2:8080: not used, not ready, terminating, still serving
+      endpoint 10.1.1.1:8080: on this node: ready, used, for zones a b, for nodes n1
+      endpoint 10.1.1.2:8080: not ready, terminating, still serving, not used
       warning: no endpoint is ready; look
       note: 1 ready endpoint is hinted for zone b
       clients stay with their endpoint for 60 s
@@ -175,5 +179,27 @@ describe('explanationText', () => {
     expect(explanationText(none)).toContain(
       '  EndpointSlices that may be meant for it: shop/cart-x (without the label)\n',
     );
+  });
+
+  it('shows twenty endpoints, and all with -o wide', () => {
+    const [family] = full.families;
+    const [port] = family!.ports;
+    const endpoints = Array.from({ length: 1_000 }, (_, index) => ({
+      ...port!.endpoints[0]!,
+      address: `10.1.${index >> 8}.${index & 255}`,
+    }));
+    const many = { ...full, families: [{ ...family!, ports: [{ ...port!, endpoints }] }] };
+    const shown = (isWide: boolean): readonly string[] =>
+      explanationText(many, isWide).match(/^ {6}(endpoint|and) .*$/gm)!;
+    expect(shown(false)).toHaveLength(21);
+    expect(shown(false).at(-1)).toBe('      and 980 more (-o wide)');
+    expect(shown(true)).toHaveLength(1_000);
+  });
+
+  it('says once that connections cannot be counted', () => {
+    const text = explanationText({ ...full, uncountedReason: 'connection tracking is unavailable: EPERM' });
+    expect(text.match(/^.*connections without.*$/gm)).toEqual([
+      '  connections without an answer are not counted: connection tracking is unavailable: EPERM',
+    ]);
   });
 });

@@ -81,6 +81,6 @@ describe('the drawing of a service port', () => {
   it('tells when endpoints came that are news', () => {
     const arrivals = new Map([['10.244.0.2:8080', new Date(2026, 4, 4, 12, 2, 11).toISOString()]]);
     const boxes = endpointBoxes([endpoint(1), endpoint(2)], arrivals, 10);
-    expect(boxes.map(({ words }) => words)).toEqual(['used, ready', 'came 2026-05-04 12:02:11, used, ready']);
+    expect(boxes.map(({ words }) => words)).toEqual(['ready, used', 'came 2026-05-04 12:02:11, ready, used']);
   });
 });
