@@ -37,7 +37,7 @@ const withoutDiagnostics = [...LAYERS, 'testing', '{index,fakes,contract}.ts'].m
 const PUBLISHED = {
   application: [
     ...['ports', 'words.ts', 'cut-text.ts', 'retries.ts', 'error-message.ts'],
-    ...['status', 'health', 'traffic/traffic-watchers.ts'],
+    ...['status', 'health', 'traffic/traffic-watchers.ts', 'traffic/endpoint-answers.ts'],
     ...['use-cases/object-reports.ts', 'use-cases/sync.ts', 'use-cases/await-lists.ts'],
     ...['node/forwarding-obstacles.ts', 'node/node-contexts.ts'],
   ],

@@ -131,7 +131,8 @@ export function endpointWords(endpoint: EndpointExplanation): string {
 
 /** The pod of an endpoint, and where it runs; empty if nothing is known. */
 function placeWords({ pod, nodeName, local, zone }: EndpointExplanation): string {
-  const node = nodeName === undefined ? local && 'on this node' : `on ${nodeName}${local ? ' (this node)' : ''}`;
+  const node =
+    nodeName === undefined ? local && 'on this node' : `on ${nodeName}${local ? ' (this node)' : ''}`;
   return compactTexts(
     compactTexts(pod !== undefined && `pod ${pod}`, node).join(' '),
     zone !== undefined && `zone ${zone}`,
