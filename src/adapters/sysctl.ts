@@ -146,7 +146,7 @@ function raiseMaximum(maximum: number, logger: Logger, folders: KernelFolders): 
   // To the kernel 0 is no limit.
   if (present === '0' || Number(present) >= maximum) {
     if (present !== value)
-      logger.debug(facts, 'the limit of tracked connections is higher than wanted; keeping it');
+      logger.debug(facts, 'the limit of tracked connections is higher than configured; keeping it');
     return true;
   }
   if (isReadOnly(name, root)) {

@@ -84,7 +84,7 @@ export function ejectionText({ since, until }: EjectionTimes): string {
 /** What follows the number of degraded service ports. Empty if all their frontends are their own. @param count frontends */
 export function conflictCountText(count: number): string {
   if (count === 0) return '';
-  return ` (${count} of their frontends belong to others)`;
+  return ` (${count} of their frontends belong to other Services)`;
 }
 
 /** The texts among these: what is false, undefined or empty is not said. */

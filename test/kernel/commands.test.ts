@@ -181,7 +181,7 @@ describe('the command line', () => {
   it('help lists the commands, and the flags', async () => {
     const { exitCode, stdout: commandsOnly, stderr } = await run(['--help']);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    expect(commandsOnly).toMatch(/^Ask the proxy of this node:\n +status/m);
+    expect(commandsOnly).toMatch(/^Query the proxy on this node:\n +status/m);
     const { stdout } = await run(['help', 'flags']);
     for (const flag of ['manifests', 'once', 'config', 'cleanup', 'master', 'proxy-mode']) {
       expect(stdout).toContain(`--${flag} `);

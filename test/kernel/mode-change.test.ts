@@ -113,7 +113,7 @@ describe.each(sampleOf(iptablesVariants))('a change between nftables and iptable
     await until('the rules of mode nftables are gone', async () => !(await present()).includes('nftables'));
     expect(proxy.log).not.toContain('keeping any rules of other modes');
     const { stdout } = await proxy.answer('services', 'signals', '-o', 'json');
-    expect(stdout).toContain('mode userspace carries TCP and UDP, not SCTP');
+    expect(stdout).toContain('userspace mode supports TCP and UDP, not SCTP');
     const ready = await testbed.node.run(['curl', '-s', 'http://127.0.0.1:10256/readyz']);
     expect(JSON.parse(ready)).toMatchObject({ ready: true });
     await changeTo('nftables');

@@ -14,7 +14,7 @@ export interface CommandForm<Name extends string = string> {
 }
 
 /** The headings of `--help`, under which subcommands stand. */
-export const COMMAND_GROUPS = ['Ask the proxy of this node:', 'Without a proxy:', 'Help:'] as const;
+export const COMMAND_GROUPS = ['Query the proxy on this node:', 'Without a proxy:', 'Help:'] as const;
 
 /** One subcommand of the program. It takes all flags of the program as well. */
 export interface Subcommand<

@@ -154,7 +154,7 @@ function failure(attempt: string, stderr: string, exitCode: number): ToolError {
 }
 
 function notTried(step: IpSetStep): IpSetRejectedError {
-  return new IpSetRejectedError(restoreLine(step), `not tried yet: ${MOST_RUNS} runs before it were refused`);
+  return new IpSetRejectedError(restoreLine(step), `not tried yet after ${MOST_RUNS} rejected runs`);
 }
 
 /** Numbers of linux/netfilter/ipset/ip_set.h. */

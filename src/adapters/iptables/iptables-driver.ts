@@ -164,7 +164,7 @@ export class IptablesDriver implements Driver<IptablesServicePortRules, Iptables
       if (!shared) throw error;
       this.logger.warn(
         { family: this.family, reason: errorMessage(error), shared },
-        'iptables refused to put shared chains right; trying the other way',
+        'iptables rejected the repair of shared chains; trying the other method',
       );
       return this.write(this.difference(await this.commands.save(this.family), { tables, shared }));
     }

@@ -109,7 +109,7 @@ export class Nfacct {
       writer.putBytes(ATTRIBUTE.PACKETS, Buffer.alloc(8));
       writer.putBytes(ATTRIBUTE.BYTES, Buffer.alloc(8));
     };
-    const attempt = `making the counter ${name}`;
+    const attempt = `creating the counter ${name}`;
     await this.channel.carryOut({ type: NEW, flags: NLM_F_CREATE, attempt, put }, [EBUSY]);
   }
 

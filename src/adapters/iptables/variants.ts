@@ -203,8 +203,8 @@ export async function rulesOfOtherVariant(
   }
   if (places.length === 0) return [];
   return [
-    `this proxy writes with iptables-${used}, and there are rules of iptables-${other} (${places.join('; ')}): packets meet both, ` +
-      `but neither of the two shows the rules of the other; let all programs of this node use the same one`,
+    `this proxy writes with iptables-${used}, and there are rules of iptables-${other} (${places.join('; ')}): packets pass both, ` +
+      `but neither shows the rules of the other; use the same variant in all programs of this node`,
   ];
 }
 
@@ -214,9 +214,7 @@ async function legacyRules(family: IpFamily, signs: VariantSigns): Promise<strin
   const save = program('iptables-legacy', family, 'save');
   const saved = await signs.output(save, []);
   if (saved === undefined)
-    return (
-      present && `tables ${present.join(', ')}, perhaps empty: ${save} would tell, but does not work here`
-    );
+    return present && `tables ${present.join(', ')}, perhaps empty: ${save} cannot be run here to check`;
   const tables = saved.split(/^\*/m).filter((table) => /^-A /m.test(table));
   return inTables(tables.map((table) => table.split('\n', 1)[0]!));
 }

@@ -184,7 +184,7 @@ export class IpvsDriver implements Driver<IpvsServicePortRules, IpvsChange> {
       if (!this.failedReasons.has(reason))
         this.logger.warn(
           { family: this.family, reason },
-          'cannot remove something that is no longer used; will retry',
+          'cannot remove unused IP sets, servers or addresses; will retry',
         );
     this.failedReasons = failedDeletes;
     return { written: setsMade + written, failed };

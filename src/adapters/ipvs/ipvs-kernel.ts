@@ -126,13 +126,13 @@ export class ForeignIpSetError extends NamedError {
 /** The kernel could not take something at that moment, whatever it was; the rest was written. */
 export class IpvsTemporaryError extends NamedError {
   constructor(reason: string) {
-    super(`the kernel cannot take everything now: ${reason}`);
+    super(`the kernel cannot accept all changes now: ${reason}`);
   }
 }
 
 /** Sets cannot be made; without them no rule can be written. */
 export class IpSetsNotMadeError extends NamedError {
   constructor(names: readonly string[], reason: string) {
-    super(`cannot make the IP sets ${names.join(', ')}: ${reason}`);
+    super(`cannot create the IP sets ${names.join(', ')}: ${reason}`);
   }
 }

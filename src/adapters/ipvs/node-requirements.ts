@@ -19,7 +19,7 @@ const OLDEST_IPSET = 6;
 /** IPVS mode cannot run on this host; the message has a line for each thing missing. */
 class IpvsRequirementsError extends NamedError {
   constructor(readonly missing: readonly string[]) {
-    super(`mode ipvs cannot run on this host:\n${missing.map((thing) => `- ${thing}`).join('\n')}`);
+    super(`IPVS mode cannot run on this host:\n${missing.map((thing) => `- ${thing}`).join('\n')}`);
   }
 }
 

@@ -153,7 +153,7 @@ export class ManifestObjects implements ManifestContents {
     const subject = subjectOf(key);
     const first = this.places.get(key);
     if (first !== undefined) {
-      const what = `is already used by ${String(first)}; that one counts`;
+      const what = `is already used by ${String(first)}; that one is used`;
       return this.reject(place, { field: 'metadata.name', what }, subject, key);
     }
     this.places.set(key, place);

@@ -128,7 +128,7 @@ export class ManifestFiles {
     const identity = `${dev}:${ino}`;
     if (names.length > 0) this.filled.set(path, identity);
     else if ((this.filled.get(path) ?? identity) !== identity) {
-      const reason = 'is another folder than before, and empty; put a file into it if that is meant';
+      const reason = 'is a different folder than before, and empty; add a file to it if this is intended';
       throw new ManifestFileError(path, reason);
     }
     return names;

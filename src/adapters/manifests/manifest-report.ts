@@ -88,7 +88,7 @@ export class ManifestReport {
     for (const [other, keys] of duplicates) {
       const [used, unused] = compare(file, other) > 0 ? [file, other] : [other, file];
       const facts = { used, unused, objects: keys.slice(0, SHOWN), count: keys.length };
-      this.logger.warn(facts, 'two manifests contain the same objects; the later file counts');
+      this.logger.warn(facts, 'two manifests contain the same objects; using the later file');
     }
   }
 }

@@ -101,7 +101,7 @@ const NOTHING = { objects: [], rejected: [] };
 const UNREAD = '';
 
 const TORN =
-  'is empty, as if somebody were writing it; if it stays so for a minute, the objects that it held are taken to be deleted';
+  'is empty, perhaps because it is being written; if it is still empty after a minute, its objects count as deleted';
 
 /** How long a file that held objects must be empty until they are deleted. */
 const EMPTY_MILLISECONDS = 60_000;
@@ -243,7 +243,7 @@ class ManifestReader {
     if (held && this.files.isOutOfSight(file)) {
       // A folder is reported as such.
       if (this.files.isGiven(file))
-        this.report.unreadable(file, new ManifestFileError(file, 'does not exist any longer'));
+        this.report.unreadable(file, new ManifestFileError(file, 'no longer exists'));
       return true;
     }
     this.emptySince.delete(file);

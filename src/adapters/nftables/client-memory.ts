@@ -90,7 +90,7 @@ export class ClientMemory {
       this.known ??= known;
       this.logger.warn(
         { family: this.family, error },
-        'cannot remove what the kernel remembers of clients of endpoints that are gone; will retry after the next change',
+        'cannot remove session affinity to removed endpoints; will retry after the next change',
       );
       return false;
     }

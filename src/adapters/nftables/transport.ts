@@ -104,7 +104,7 @@ export class NftCommitError extends NamedError {
     readonly failures: readonly NftFailure[],
   ) {
     const temporary = failures.some(({ reason }) => isTemporary(reason));
-    const did = temporary ? 'cannot take a transaction now' : 'refused a transaction';
+    const did = temporary ? 'cannot accept a transaction now' : 'rejected a transaction';
     super(`nftables ${did} on table kube-proxy (${family}): ${firstReasons(failures.map(describe))}`);
     this.isTemporary = temporary;
   }

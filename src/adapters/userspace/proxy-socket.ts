@@ -104,7 +104,7 @@ export class ProxyPortError extends NamedError {
 /** There is no such proxy socket. */
 export class UnsupportedProtocolError extends NamedError {
   constructor(protocol: Protocol) {
-    super(`mode userspace carries TCP and UDP, not ${protocol}: use another mode for this service port`);
+    super(`userspace mode supports TCP and UDP, not ${protocol}: use another mode for this service port`);
   }
 }
 
@@ -133,7 +133,7 @@ class DialError extends AggregateError {
   constructor(attempts: readonly { readonly endpoint: string; readonly reason: unknown }[]) {
     const reasons = attempts.map(({ reason }) => reason);
     const shown = attempts.map(({ endpoint, reason }) => `${endpoint}: ${reasonOf(reason)}`);
-    super(reasons, `no endpoint takes the connection (${shown.join('; ')})`);
+    super(reasons, `no endpoint accepts the connection (${shown.join('; ')})`);
     this.name = 'DialError';
   }
 }

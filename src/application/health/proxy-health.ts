@@ -193,7 +193,7 @@ function reasonOf(
   const silence = now - (lastActivity ?? -Infinity);
   if (silence < (connected ? LONGEST_SILENCE : LONGEST_GAP)) return undefined;
   const seconds = Math.floor(silence / 1000);
-  return connected ? `the watch has been silent for ${seconds} s` : `no watch for ${seconds} s${because}`;
+  return connected ? `the watch has been idle for ${seconds} s` : `no watch for ${seconds} s${because}`;
 }
 
 /** How often health is checked until everything has been programmed, in milliseconds. */

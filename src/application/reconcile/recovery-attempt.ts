@@ -35,7 +35,7 @@ type Group = readonly ServicePortKey[];
  */
 export class RecoveryAttempt<Rules, Change> {
   private readonly failed = new Map<ServicePortKey, ServiceFailure>();
-  private readonly stepsBack = new Map<ServicePortKey, 'to last good rules' | 'to what the kernel holds'>();
+  private readonly stepsBack = new Map<ServicePortKey, 'to last good rules' | 'to the rules in the kernel'>();
   /** What is wanted of those that took a step back. */
   private readonly wanted = new Map<ServicePortKey, Rules | undefined>();
   /** Those that have not been tried since. */
@@ -163,9 +163,9 @@ export class RecoveryAttempt<Rules, Change> {
     const { candidates } = this.options;
     const last = this.stepsBack.get(key);
     const toLastGood = candidates?.has(key) === true && last === undefined;
-    if (!toLastGood && (!held || last === 'to what the kernel holds')) return false;
+    if (!toLastGood && (!held || last === 'to the rules in the kernel')) return false;
     if (!this.wanted.has(key)) this.wanted.set(key, desired.rules(key));
-    this.stepsBack.set(key, toLastGood ? 'to last good rules' : 'to what the kernel holds');
+    this.stepsBack.set(key, toLastGood ? 'to last good rules' : 'to the rules in the kernel');
     desired.replace(key, toLastGood ? candidates.get(key) : heldRules(held!, key, desired.rules(key)));
     return true;
   }

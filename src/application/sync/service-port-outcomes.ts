@@ -101,7 +101,7 @@ export class ServicePortOutcomes {
         'error',
         key,
         { reason: cutText(reason), attempts: this.attempts(key) },
-        'cannot program the service port; it keeps what the kernel has of it',
+        'cannot program the service port; it keeps its rules in the kernel',
       );
     const more = failed.length - MOST_LOGGED;
     if (more > 0)

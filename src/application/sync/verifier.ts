@@ -180,7 +180,7 @@ export class Verifier {
     if (result.written > 0 && result.retriedDeletes)
       this.logger.info(
         { family, steps: result.written },
-        'repaired the rules: something could not be removed before',
+        'repaired the rules: completed a removal that had failed',
       );
     else if (result.written > 0) {
       this.logger.warn({ family, steps: result.written }, 'another program changed the rules; repaired them');

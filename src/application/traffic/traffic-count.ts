@@ -151,7 +151,7 @@ export class TrafficCount {
     this.resting.abort();
     this.logger.debug(
       { timesLost: this.timesLost },
-      'events of connections were lost; the next walk through the table finds what they told',
+      'connection events were lost; the next listing of the table recovers them',
     );
   }
 
@@ -192,7 +192,7 @@ export class TrafficCount {
       this.wholeWalks = -1;
       this.resting.abort();
     }
-    this.logger.debug({ oneIn: 2 ** next, ...load }, 'connections are sampled otherwise');
+    this.logger.debug({ oneIn: 2 ** next, ...load }, 'the sampling ratio of connections has changed');
   }
 
   private async keepWalking(): Promise<void> {
@@ -233,7 +233,7 @@ export class TrafficCount {
       if (!stopping.signal.aborted)
         this.logger.warn(
           { error: errorMessage(error) },
-          'cannot list the tracked connections; counts of traffic are incomplete, and another attempt follows',
+          'cannot list the tracked connections; traffic counts are incomplete; will retry',
         );
       return false;
     }

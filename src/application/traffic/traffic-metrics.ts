@@ -36,7 +36,7 @@ export class TrafficMetrics {
       this.wasFull = true;
       this.logger.warn(
         { limit: this.limit },
-        'more service ports have traffic than may have metrics of their own; the others are summed as "other"',
+        'too many service ports have traffic; the metrics of some are summed as "other"',
       );
     }
     return values;

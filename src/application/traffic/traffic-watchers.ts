@@ -18,7 +18,7 @@ const CHECK_EVERY = 100;
 /** There are as many watchers as may be. */
 export class TooManyWatchersError extends NamedError {
   constructor() {
-    super(`${MOST_WATCHERS} others are watching the traffic; try again when one of them has left`);
+    super(`${MOST_WATCHERS} other clients already watch the traffic; try again later`);
   }
 }
 

@@ -2,9 +2,9 @@ import { placesOf, FrontendMap } from '../../domain/conntrack/frontend-map.js';
 import {
   leadsThrough,
   type Flow,
-  silenceAfter,
-  silentAltogether,
-  type Silence,
+  responsivenessAfter,
+  unresponsiveEndpoints,
+  type Responsiveness,
   type ConnectionActivity,
 } from '../../domain/conntrack/flow.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
@@ -50,22 +50,22 @@ interface GoneEndpoint {
 
 interface WatchedConnection {
   readonly of: GoneEndpoint;
-  silence: Silence;
+  responsiveness: Responsiveness;
 }
 
 /**
  * Use case ResetDeadConnections: removes the established connections of one family and protocol, TCP or SCTP, whose endpoint no longer serves and is
- * silent, from the table of tracked connections. The client's next packet then is a new connection for the kernel, goes to
+ * unresponsive, from the table of tracked connections. The client's next packet then is a new connection for the kernel, goes to
  * an endpoint that does not know it, and is answered with a reset (of SCTP, an ABORT): the client need not wait until it gives up. Connections
  * that still get answers are left alone, whatever the state of their endpoint: it may only be draining. Where something else
- * holds the connections, too, those of an endpoint end together, when one is silent and none is answered.
+ * holds the connections, too, those of an endpoint end together, when one is unresponsive and none is answered.
  *
  * It follows what is programmed:
  * - *idle* while every endpoint serves that did.
  * - *watching*, for five minutes after an endpoint stopped serving a service port, or until it serves it again. A second
  *   after the change its connections are searched for, once, together with those of other endpoints that went. From then on
  *   each connection is looked at by itself every two seconds, which is no search; more seldom where there are so many that it
- *   would take more than a twentieth of the time. `Silence` says which are dead.
+ *   would take more than a twentieth of the time. `Responsiveness` says which are dead.
  * - *off* for good when the table is unavailable, which is logged once, and after `stop`.
  */
 export class ResetDeadConnections implements ForwardingListener {
@@ -115,7 +115,7 @@ export class ResetDeadConnections implements ForwardingListener {
       const { family, logger } = this;
       logger.warn(
         { family, error },
-        'packets of SCTP associations are not counted; those of endpoints that are gone will not be reset',
+        'packets of SCTP associations are not counted; associations with removed endpoints will not be reset',
       );
     }
   }
@@ -151,7 +151,7 @@ export class ResetDeadConnections implements ForwardingListener {
     if (problem !== undefined && !this.isFailing)
       this.logger.warn(
         { family: this.family, error: problem },
-        'cannot look at connections of endpoints that are gone; will retry',
+        'cannot poll connections of removed endpoints; will retry',
       );
     this.isFailing = problem !== undefined;
     if (this.gone.size > 0)
@@ -172,7 +172,7 @@ export class ResetDeadConnections implements ForwardingListener {
       const { family } = this;
       this.logger.warn(
         { family, error },
-        'connection tracking is unavailable; connections of endpoints that are gone will not be reset',
+        'connection tracking is unavailable; connections of removed endpoints will not be reset',
       );
       this.turnOff();
       return undefined;
@@ -211,7 +211,7 @@ export class ResetDeadConnections implements ForwardingListener {
     if (problem) return problem;
     for (const one of searched) one.isSearched = true;
     for (const connection of found)
-      this.connections.set(connection, { of: goneOf(connection)!, silence: 'answered' });
+      this.connections.set(connection, { of: goneOf(connection)!, responsiveness: 'answered' });
     if (unwatched > 0) this.tooMany(unwatched);
     return undefined;
   }
@@ -219,17 +219,18 @@ export class ResetDeadConnections implements ForwardingListener {
   private async poll(): Promise<Error | undefined> {
     const { family, connections } = this;
     if (connections.size === 0) return undefined;
-    const silent = new Map<ServicePortKey, number>();
+    const unresponsive = new Map<ServicePortKey, number>();
     const isDead = (connection: FoundConnection, look: ConnectionActivity | undefined): boolean => {
       const watched = connections.get(connection);
       if (!watched) return false;
       const { of } = watched;
-      const isSilent =
-        look !== undefined && (watched.silence = silenceAfter(watched.silence, look)) === 'silent';
-      if (!look || (isSilent && !this.connectionTable)) connections.delete(connection);
+      const isUnresponsive =
+        look !== undefined &&
+        (watched.responsiveness = responsivenessAfter(watched.responsiveness, look)) === 'unresponsive';
+      if (!look || (isUnresponsive && !this.connectionTable)) connections.delete(connection);
       // It may serve again since this look began.
-      if (!isSilent || this.connectionTable || this.gone.get(of.id) !== of) return false;
-      silent.set(of.entry.key, (silent.get(of.entry.key) ?? 0) + 1);
+      if (!isUnresponsive || this.connectionTable || this.gone.get(of.id) !== of) return false;
+      unresponsive.set(of.entry.key, (unresponsive.get(of.entry.key) ?? 0) + 1);
       return true;
     };
     const { deleted, problem } = await this.conntrack.poll(
@@ -238,7 +239,7 @@ export class ResetDeadConnections implements ForwardingListener {
       isDead,
       this.stopping.signal,
     );
-    this.report(deleted, silent);
+    this.report(deleted, unresponsive);
     if (this.connectionTable) await this.resetTogether(this.connectionTable);
     return problem;
   }
@@ -246,7 +247,7 @@ export class ResetDeadConnections implements ForwardingListener {
   /** Ends the connections of endpoints that appear dead as a whole. */
   private async resetTogether(table: ConnectionTable): Promise<void> {
     const { family, connections, gone } = this;
-    for (const [of, count] of silentAltogether(connections.values())) {
+    for (const [of, count] of unresponsiveEndpoints(connections.values())) {
       if (of.hasOthers || gone.get(of.id) !== of) continue;
       await table.giveUp(family, of.endpoint, of.entry.frontends);
       gone.delete(of.id);
@@ -262,14 +263,14 @@ export class ResetDeadConnections implements ForwardingListener {
       if (this.gone.get(of.id) !== of) this.connections.delete(connection);
   }
 
-  private report(deleted: number, silent: ReadonlyMap<ServicePortKey, number>): void {
+  private report(deleted: number, unresponsive: ReadonlyMap<ServicePortKey, number>): void {
     if (deleted === 0) return;
     const { family } = this;
     this.metrics.connectionsReset(family, deleted);
-    const servicePorts = Object.fromEntries(silent);
+    const servicePorts = Object.fromEntries(unresponsive);
     this.logger.info(
       { family, deleted, servicePorts },
-      'reset connections whose endpoint is gone and silent',
+      'reset connections of removed, unresponsive endpoints',
     );
   }
 
@@ -279,7 +280,7 @@ export class ResetDeadConnections implements ForwardingListener {
     if (!this.isFull)
       this.logger.warn(
         { family, unwatched, watched: this.connections.size },
-        'too many connections of endpoints that are gone; clients of the others find out by themselves',
+        'too many connections of removed endpoints; some are not monitored',
       );
     this.isFull = true;
   }

@@ -145,7 +145,7 @@ export class Sync {
    */
   async differences(signal: AbortSignal): Promise<readonly RuleDifference[] | undefined> {
     if (!this.started)
-      throw new Error('nothing has been programmed yet; `kubeproxy status` shows what that waits for');
+      throw new Error('nothing has been programmed yet; `kubeproxy status` shows the missing input');
     return this.backend.differences?.(signal);
   }
 

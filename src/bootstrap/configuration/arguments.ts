@@ -100,7 +100,7 @@ class CommandLineProgram {
     if (!one.commands)
       command.addHelpText(
         'after',
-        `\nIt takes the flags of the proxy, too: ${this.reader.program} help flags`,
+        `\nIt also accepts the flags of the proxy: ${this.reader.program} help flags`,
       );
     for (const below of one.commands ?? [])
       this.command(command, below, (operands, options) => {
@@ -173,7 +173,7 @@ class CommandLineProgram {
   private helpOfFlags(): Command {
     const flags = this.described(
       new Command(this.program.name()),
-      'The flags of the proxy. With --config the file counts, and those that concern it have no effect.',
+      'The flags of the proxy. With --config, flags that set fields of the file have no effect.',
     ).usage('[flags]');
     for (const option of flagOptions(new Map())) flags.addOption(option);
     return flags;

@@ -161,39 +161,39 @@ export const schema = {
   page: own(optionalBool, 'page', {
     help:
       'Serve a page for browsers at / of the metrics server; the page is read-only. Not configured: only if ' +
-      'metricsBindAddress is a loopback address. Clients that do not come over loopback need debugRoutes, too.',
+      'metricsBindAddress is a loopback address. Other clients than those over loopback also need debugRoutes.',
     keepsZero: true,
   }),
   debugRoutes: own(bool, 'debug-routes', {
     help:
       'Our own: all clients of the metrics server can use the page, and the reports about Services and rules at /debug. ' +
-      'Otherwise only clients that come over loopback can. Profiles have --profiling.',
+      'Otherwise only clients over loopback can. Profiles need --profiling.',
   }),
   enableProfiling: field(bool, 'profiling', { help: 'Serve profiles under /debug on the metrics server.' }),
   serviceTrafficMetrics: own(bool, 'service-traffic-metrics', {
-    help: 'Our own: count the connections of Services all the time, and show them as metrics.',
+    help: 'Our own: always count the connections of Services, and serve the counts as metrics.',
   }),
   serviceTrafficMetricsLimit: own(int32, 'service-traffic-metrics-limit', {
-    help: 'How many service ports have series of their own with --service-traffic-metrics; the others share one.',
+    help: 'Maximum number of service ports with separate series with --service-traffic-metrics; the others share one.',
     default: TRAFFIC_SERIES,
   }),
   ejectUnresponsiveEndpoints: own(bool, 'eject-unresponsive-endpoints', {
     help:
-      'Our own: an endpoint whose last connections from this node, three or more, got no answer gets no new ones for a while ' +
-      '(docs/failover.md). The annotation kube-proxy-ts/eject-unresponsive-endpoints of a Service decides for it, "true" or "false".',
+      'Our own: send no new connections to an endpoint for a while after three connections from this node got no answer ' +
+      '(docs/failover.md). The annotation kube-proxy-ts/eject-unresponsive-endpoints of a Service overrides this: "true" or "false".',
   }),
   serviceFrontendsLimit: own(int32, 'service-frontends-limit', {
     help:
-      'Our own: how many frontends (ports times addresses, and node ports) one Service may have; one with more is ignored like ' +
-      'an invalid one. 0 for any number.',
+      'Our own: maximum number of frontends (ports times addresses, and node ports) of a Service; a Service with more is ' +
+      'ignored like an invalid one. 0 means no limit.',
     default: USUAL_FRONTENDS_LIMIT,
     keepsZero: true,
   }),
   resetDeadConnections: own(bool, 'reset-dead-connections', {
     help:
-      'Our own: an established connection of TCP or SCTP whose endpoint no longer serves and does not answer is given up within seconds, ' +
-      'and its client gets a reset. Otherwise the client waits until it gives up by itself. With a Service of SCTP it turns packet ' +
-      'accounting of connection tracking on (nf_conntrack_acct).',
+      'Our own: reset established connections of TCP and SCTP within seconds when their endpoint is removed and does not answer. ' +
+      'Otherwise clients wait for their own timeout. With a Service of SCTP this turns on packet accounting of ' +
+      'connection tracking (nf_conntrack_acct).',
     default: true,
     keepsZero: true,
     modes: ['iptables', 'ipvs', 'nftables'],
@@ -284,8 +284,8 @@ export const schema = {
     help:
       'CIDRs of the local addresses that accept node port traffic, and keywords: primary (the node IPs), localhost (127.0.0.0/8 and ::1), all. ' +
       'A family without an entry accepts it on all its addresses. Unset means primary in nftables mode, all in the others. ' +
-      'Loopback addresses in it count in iptables mode, in IPv4, in nftables mode, for TCP and with gate ' +
-      'KubeProxyNFTablesLocalhostNodePorts, and for health checks.',
+      'Loopback addresses apply to iptables mode with IPv4, to nftables mode with TCP and the feature gate ' +
+      'KubeProxyNFTablesLocalhostNodePorts, and to health checks.',
   }),
   oomScoreAdj: field(int32, 'oom-score-adj', {
     help: 'oom_score_adj value of this process, -1000 to 1000.',
@@ -299,7 +299,7 @@ export const schema = {
       keepsZero: true,
     }),
     min: field(int32, 'conntrack-min', {
-      help: 'Minimum limit of tracked connections, whatever the number of CPUs.',
+      help: 'Minimum limit of tracked connections, for any number of CPUs.',
       default: 131072,
       keepsZero: true,
     }),

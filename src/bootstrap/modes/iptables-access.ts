@@ -116,7 +116,7 @@ function openGenerations(logger: Logger): NetlinkNftTransport | undefined {
   } catch (error) {
     logger.warn(
       { error },
-      'netlink is unavailable: what other programs change in iptables is found by listing it',
+      'netlink is unavailable: changes of iptables by other programs are found by listing',
     );
     return undefined;
   }

@@ -21,7 +21,7 @@ import { openIptables, removeFromIptables } from './iptables-access.js';
 import type { BackendParts, Mode, OpenMode, OpenPurpose, Successor } from './mode.js';
 
 const FIREWALL_STAYS =
-  'the chain stays: it keeps packets for 127.0.0.0/8 out, which the sysctl route_localnet lets in; --cleanup removes it once that is 0';
+  'the chain stays: it drops external packets to 127.0.0.0/8, which the sysctl route_localnet permits; --cleanup removes it when the sysctl is 0';
 
 /** iptables mode: kube-proxy's own rules, written by the variant of iptables that the node uses. */
 export class IptablesMode implements Mode {

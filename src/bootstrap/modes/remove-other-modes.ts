@@ -56,7 +56,7 @@ export async function removeOtherModes(
   const [unread] = loops.flatMap((loop) => loop.unreadSources);
   if (unread !== undefined) return failing(`they may serve objects that cannot be read: ${unread}`);
   const [refused] = loops.flatMap((loop) => loop.rejectedPorts);
-  if (refused !== undefined) return failing(`they may serve what the kernel rejects: ${refused}`);
+  if (refused !== undefined) return failing(`they may serve Services that the kernel rejects: ${refused}`);
   const failed: string[] = [];
   const left = new Set<string>();
   for (const mode of modes.filter(({ name }) => name !== present.name)) {
@@ -91,7 +91,7 @@ async function problemOf(loops: readonly StandingLoop[], isComplete: boolean): P
   return (await Promise.all(standing)).find((problem) => problem !== undefined);
 }
 
-const BEGUN = 'rules of other modes, to be looked for and removed: until that is done packets may meet some';
+const BEGUN = 'checking for rules of other modes: until they are removed, packets may match them';
 
 /** With what rules of other modes are removed while the program runs. */
 export interface CleanUpParts {

@@ -85,7 +85,7 @@ export function balancingNote(
   const { method = 'random', isWeighted = false } = balancing ?? {};
   const instead = `endpoints are chosen at random${isWeighted ? ', by their weights' : ''}`;
   if (method !== 'random')
-    return methods.includes(method) ? undefined : `mode ${mode} cannot choose by ${method}; ${instead}`;
+    return methods.includes(method) ? undefined : `${mode} mode does not support ${method}; ${instead}`;
   if (scheduler === undefined || scheduler === 'random') return undefined;
-  return `mode ${mode} has no scheduler ${scheduler}, which looks at connections; ${instead}`;
+  return `${mode} mode has no scheduler ${scheduler}, which depends on open connections; ${instead}`;
 }

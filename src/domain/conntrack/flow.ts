@@ -54,13 +54,13 @@ export interface ConnectionActivity {
 /**
  * How long the endpoint of an established connection has been silent, in looks that are seconds apart:
  * - *answered*: it sent something since the look before.
- * - *quiet*: it sent nothing. So what its client sends from now on does not acknowledge anything, and if data of it is
+ * - *idle*: it sent nothing. So what its client sends from now on does not acknowledge anything, and if data of it is
  *   unacknowledged, calls for an answer.
- * - *asked*: the client then sent, with data unacknowledged.
- * - *silent*: until the next look there was still no answer. A kernel that lives acknowledges data within 0.2 s, whatever the
+ * - *waiting*: the client then sent, with data unacknowledged.
+ * - *unresponsive*: until the next look there was still no answer. A kernel that lives acknowledges data within 0.2 s, whatever the
  *   process does that has the connection.
  *
- * None of these takes a pause for silence. A client that does not read acknowledges all that it gets, and has nothing
+ * None of these takes a pause for responsiveness. A client that does not read acknowledges all that it gets, and has nothing
  * unacknowledged. An endpoint that does not read has the client's kernel ask again and again, and answers each time. A
  * client that sends only keepalives is left alone: they cannot be told from the window updates of one that reads slowly what it
  * has long got; and it finds out by itself, which is what keepalives are for.
@@ -69,33 +69,33 @@ export interface ConnectionActivity {
  * heartbeats or the beginning of a new association, all of which a living kernel acknowledges immediately. It may also send a mere
  * acknowledgement, by which a slow reader offers room again; that one has a size of its own and calls for no answer.
  */
-export type Silence = 'answered' | 'quiet' | 'asked' | 'silent';
+export type Responsiveness = 'answered' | 'idle' | 'waiting' | 'unresponsive';
 
-export function silenceAfter(
-  before: Silence,
+export function responsivenessAfter(
+  before: Responsiveness,
   { sent, answered, unacknowledged }: ConnectionActivity,
-): Silence {
+): Responsiveness {
   if (answered) return 'answered';
-  if (before === 'answered') return 'quiet';
-  if (before === 'quiet') return sent && unacknowledged ? 'asked' : 'quiet';
-  return unacknowledged ? 'silent' : 'quiet';
+  if (before === 'answered') return 'idle';
+  if (before === 'idle') return sent && unacknowledged ? 'waiting' : 'idle';
+  return unacknowledged ? 'unresponsive' : 'idle';
 }
 
 /**
  * How many connections each endpoint has that appears dead as a whole: one of them is silent, and none is answered, or may be by the
  * next look. Quiet ones say nothing.
  */
-export function silentAltogether<Endpoint>(
-  connections: Iterable<{ readonly of: Endpoint; readonly silence: Silence }>,
+export function unresponsiveEndpoints<Endpoint>(
+  connections: Iterable<{ readonly of: Endpoint; readonly responsiveness: Responsiveness }>,
 ): ReadonlyMap<Endpoint, number> {
   const counts = new Map<Endpoint, number>();
-  const silences = new Map<Endpoint, Set<Silence>>();
-  for (const { of, silence } of connections) {
+  const states = new Map<Endpoint, Set<Responsiveness>>();
+  for (const { of, responsiveness } of connections) {
     counts.set(of, (counts.get(of) ?? 0) + 1);
-    getOrMake(silences, of, () => new Set()).add(silence);
+    getOrMake(states, of, () => new Set()).add(responsiveness);
   }
-  for (const [endpoint, seen] of silences)
-    if (!seen.has('silent') || seen.has('answered') || seen.has('asked')) counts.delete(endpoint);
+  for (const [endpoint, seen] of states)
+    if (!seen.has('unresponsive') || seen.has('answered') || seen.has('waiting')) counts.delete(endpoint);
   return counts;
 }
 

@@ -133,7 +133,7 @@ describe('HealthServer', () => {
     clock.advance(240_000);
     const healthz = await get('/healthz');
     expect(healthz.status).toBe(200);
-    const stale = 'the watch has been silent for 240 s';
+    const stale = 'the watch has been idle for 240 s';
     expect(await healthz.json()).toMatchObject({ healthy: true, stale: { Service: stale } });
     const readyz = await get('/readyz');
     expect(readyz.status).toBe(503);

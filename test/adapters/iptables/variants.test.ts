@@ -271,7 +271,7 @@ describe('rulesOfOtherVariant', () => {
       { tables: { IPv4: ['filter', 'nat'] }, saved: { 'iptables-legacy-save': full } },
     ],
     [
-      'rules of iptables-legacy (IPv4: in nat; IPv6: tables filter, perhaps empty: ip6tables-legacy-save would tell',
+      'rules of iptables-legacy (IPv4: in nat; IPv6: tables filter, perhaps empty: ip6tables-legacy-save cannot be run',
       'nft',
       { tables: { IPv4: undefined, IPv6: ['filter'] }, saved: { 'iptables-legacy-save': full } },
     ],

@@ -159,7 +159,7 @@ describe('objects of a manifest', () => {
       { spec: { clusterIP: '10.96.0.1' } },
     ]);
     expect(problems(...both)).toEqual([
-      'Service default/web: metadata.name: is already used by document 1; that one counts',
+      'Service default/web: metadata.name: is already used by document 1; that one is used',
     ]);
   });
 });

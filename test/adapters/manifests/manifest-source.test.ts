@@ -325,7 +325,7 @@ describe('a file that is wrong', () => {
     write('a.json', text);
     await until(() => source.problems.length > 0, 'emptied');
     expect(source.problems).toEqual([
-      expect.stringMatching(/a\.json: is empty, as if somebody were writing it; /),
+      expect.stringMatching(/a\.json: is empty, perhaps because it is being written; /),
     ]);
     now = 59_999;
     await delay(1300);
@@ -342,7 +342,7 @@ describe('a file that is wrong', () => {
     write('a.json', '');
     const source = await synced([folder], true, () => now);
     expect(source.problems).toEqual([
-      expect.stringMatching(/a\.json: is empty, as if somebody were writing it; /),
+      expect.stringMatching(/a\.json: is empty, perhaps because it is being written; /),
     ]);
     now = 60_000;
     await until(() => source.problems.length === 0, 'a minute');
@@ -424,7 +424,7 @@ describe('a given path that disappears', () => {
     sink.take();
     fs.rmSync(at('a.json'));
     await until(() => source.problems.length > 0, 'file gone');
-    expect(source.problems).toEqual([`${at('a.json')}: does not exist any longer`]);
+    expect(source.problems).toEqual([`${at('a.json')}: no longer exists`]);
     await delay(1300);
     expect(errors()).toHaveLength(1);
     write('a.json', json());
@@ -473,7 +473,7 @@ describe('the same object in two files', () => {
     const source = await synced([folder], false);
     expect(address('x')).toBe('10.0.0.1');
     expect(source.problems).toEqual([
-      `${at('a.json')}:1: Service default/x: metadata.name: is already used by document 1, item 1; that one counts`,
+      `${at('a.json')}:1: Service default/x: metadata.name: is already used by document 1, item 1; that one is used`,
     ]);
     expect(sink.calls.filter((call) => call.startsWith('applied'))).toHaveLength(1);
   });

@@ -149,7 +149,7 @@ describe('the memory of clients', () => {
     );
     expect((await change(backend, 'IPv4', 2)).failed).toEqual([]);
     await until('it is reported', async () => warnings().length > 0);
-    expect(warnings()).toEqual([expect.stringContaining('cannot remove what the kernel remembers')]);
+    expect(warnings()).toEqual([expect.stringContaining('cannot remove session affinity')]);
     expect(await remembered(kernel, 'IPv4')).toEqual(keysOf(all));
     lift();
     const plain = variant('IPv4', 'plain', {});

@@ -19,7 +19,7 @@ describe.each(['ENOMEM', 'ENOBUFS: the reply was lost', 'EAGAIN', 'EINTR', 'EBUS
       const lift = kernel.refuse(({ op }) => (op === 'add-elements' ? reason : undefined));
       kernel.resetCounts();
       await expect(backend.apply([{ key: plain.key, entry: plain }], node)).rejects.toThrow(
-        'cannot take a transaction now',
+        'cannot accept a transaction now',
       );
       expect(kernel.refusedCount).toBe(1);
       expect(kernel.dump('IPv4')).toBe(before);

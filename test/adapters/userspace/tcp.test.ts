@@ -57,7 +57,7 @@ it('tries the next when one refuses, and ends the connection when all do', async
   const [line] = logger.lines.filter(({ level }) => level === 'warn');
   expect(line).toMatchObject({ message: 'cannot forward a connection' });
   expect(String((line!.facts as { error: Error }).error)).toMatch(
-    /no endpoint takes the connection \((127\.0\.0\.1:\d+: .*ECONNREFUSED.*; ){3}/,
+    /no endpoint accepts the connection \((127\.0\.0\.1:\d+: .*ECONNREFUSED.*; ){3}/,
   );
 });
 

@@ -260,7 +260,7 @@ describe('apply', () => {
     expect(failed).toEqual([
       {
         key: 'shop/sctp/sctp/',
-        reason: expect.stringContaining('mode userspace carries TCP and UDP, not SCTP'),
+        reason: expect.stringContaining('userspace mode supports TCP and UDP, not SCTP'),
         limitedBy: 'mode',
       },
     ]);

@@ -146,7 +146,7 @@ describe('ProxyHealth', () => {
     clock.advance(180_000);
     expect(health.verdict()).toMatchObject({
       healthy: true,
-      stale: [{ kind: 'Service', reason: 'the watch has been silent for 180 s' }],
+      stale: [{ kind: 'Service', reason: 'the watch has been idle for 180 s' }],
     });
   });
 });

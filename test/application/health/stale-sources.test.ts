@@ -26,7 +26,7 @@ describe('staleSources', () => {
   });
 
   it('names a watch that hangs, one that is missing, and a list that never came', () => {
-    expect(reasonOf({ lastActivity: NOW - 200_000 })).toBe('the watch has been silent for 200 s');
+    expect(reasonOf({ lastActivity: NOW - 200_000 })).toBe('the watch has been idle for 200 s');
     expect(reasonOf({ state: 'backing-off', connected: false, lastActivity: NOW - 60_000 })).toBe(
       'no watch for 60 s',
     );

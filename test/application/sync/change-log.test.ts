@@ -25,7 +25,7 @@ describe('the log of changes', () => {
     expect(told(bench)).toEqual([
       [
         'error',
-        'cannot program the service port; it keeps what the kernel has of it',
+        'cannot program the service port; it keeps its rules in the kernel',
         { ...of('b'), reason: 'EINVAL', attempts: 1 },
       ],
       ['debug', 'service port programmed', { ...of('a'), sinceEvent: 1000, endpoints: 2 }],

@@ -39,7 +39,7 @@ describe('a repair', () => {
   });
 
   it('blames nobody where something could not be removed before', async () => {
-    expect(await told(true)).toEqual(['repaired the rules: something could not be removed before', []]);
+    expect(await told(true)).toEqual(['repaired the rules: completed a removal that had failed', []]);
   });
 });
 

@@ -357,7 +357,7 @@ describe('SCTP', () => {
     world.program([one]);
     world.program([one, two]);
     expect(world.logger.at('warn').map(({ message }) => message)).toEqual([
-      'packets of SCTP associations are not counted; those of endpoints that are gone will not be reset',
+      'packets of SCTP associations are not counted; associations with removed endpoints will not be reset',
     ]);
   });
 });

@@ -358,7 +358,7 @@ describe('--help and --version', () => {
     const { output, code } = earlyExit('--help');
     expect(code).toBe(0);
     expect(output).toMatch(/^Usage: kubeproxy \[COMMAND\] \[flags\]\n/);
-    expect(output).toMatch(/Ask the proxy of this node:\n {2}status .*/);
+    expect(output).toMatch(/Query the proxy on this node:\n {2}status .*/);
     expect(output).not.toContain('--proxy-mode');
     expect(output).toContain('kubeproxy help flags');
     expect(output).toContain('kubectl kubeproxy --help');

@@ -55,7 +55,7 @@ it('tells of rules that are being removed, until that is done, or only connectio
   const done = cleanUpOtherModes(remove, parts, new AbortController().signal);
   expect(remainingRules.removing).toBeUndefined();
   progress.begins();
-  expect(remainingRules.removing).toContain('packets may meet some');
+  expect(remainingRules.removing).toContain('packets may match them');
   progress.waits();
   expect(remainingRules.removing).toBeUndefined();
   progress.begins();

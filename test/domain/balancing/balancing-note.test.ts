@@ -7,7 +7,7 @@ describe('what a mode does in place of what is asked for', () => {
   it('is said of hashing in mode iptables', () => {
     const balancing = { method: 'maglev', isWeighted: true } as const;
     expect(balancingNote({ balancing }, 'iptables', [])).toBe(
-      'mode iptables cannot choose by maglev; endpoints are chosen at random, by their weights',
+      'iptables mode does not support maglev; endpoints are chosen at random, by their weights',
     );
     expect(balancingNote({ balancing }, 'nftables', BALANCING_METHODS)).toBeUndefined();
   });
@@ -17,7 +17,7 @@ describe('what a mode does in place of what is asked for', () => {
     (scheduler) => {
       expect(methodOfScheduler(scheduler)).toBeUndefined();
       expect(balancingNote({ scheduler }, 'nftables', BALANCING_METHODS)).toBe(
-        `mode nftables has no scheduler ${scheduler}, which looks at connections; endpoints are chosen at random`,
+        `nftables mode has no scheduler ${scheduler}, which depends on open connections; endpoints are chosen at random`,
       );
     },
   );

@@ -220,7 +220,7 @@ export class Reflector implements CheckedKind {
       });
     } catch (error) {
       if (!(error instanceof ApiSilenceError)) throw error;
-      this.logger.debug({ error: error.message }, 'the watch is silent; opening a new one');
+      this.logger.debug({ error: error.message }, 'the watch is idle; opening a new one');
     } finally {
       lasting.cancel();
       this.connected = false;

@@ -37,7 +37,7 @@ class Chains extends Map<string, KernelChain> {
   override get(name: string): KernelChain {
     const unknown = {
       kind: 'unknown',
-      name: `the chain ${name}, which came after the others were read`,
+      name: `the chain ${name}, which was added while the others were read`,
     } as const;
     return super.get(name) ?? { name, number: 0, rules: [{ expressions: [unknown] }] };
   }

@@ -128,7 +128,9 @@ describe('rules as the kernel has them', () => {
     const later = new FakeKernel(() => [{ ...drop, expression: verdict('jump', 'new') }, drop], false);
     expect(await walked(later)).toEqual({
       met: 'dropped',
-      doubts: [expect.stringContaining('the chain new, which came after the others were read') as string],
+      doubts: [
+        expect.stringContaining('the chain new, which was added while the others were read') as string,
+      ],
     });
   });
 });

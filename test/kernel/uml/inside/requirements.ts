@@ -31,7 +31,7 @@ describe('what mode ipvs needs', () => {
     await withoutModules(() =>
       withPath('/nowhere', () =>
         expect(requireIpvs(servers, sets, 'rr')).rejects.toThrow(
-          'mode ipvs cannot run on this host:\n' +
+          'IPVS mode cannot run on this host:\n' +
             '- the kernel has no netlink family IPVS: load its module (modprobe ip_vs), or use a kernel that has it\n' +
             '- cannot start ipset: install the package ipset (6.0 or later), or add it to PATH',
         ),
