@@ -46,7 +46,7 @@ export class ToolPrograms {
   }
 
   /**
-   * Runs a program until it exits, with whatever status.
+   * Runs a program until it exits, with any status.
    * @throws ToolMissingError when it cannot be started, ToolKilledError when it was killed or ran too long; the signal's reason
    * when it is aborted
    */

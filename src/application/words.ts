@@ -87,7 +87,7 @@ export function conflictCountText(count: number): string {
   return ` (${count} of their frontends belong to other Services)`;
 }
 
-/** The texts among these: what is false, undefined or empty is not said. */
+/** The texts among these: without those that are false, undefined or empty. */
 export function compactTexts(...texts: readonly (string | false | undefined)[]): readonly string[] {
   return texts.filter((text) => typeof text === 'string' && text !== '') as readonly string[];
 }

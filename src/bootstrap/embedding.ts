@@ -53,7 +53,7 @@ export interface ProxyOptions {
  * Puts a proxy together; nothing runs before its `start`. Unlike the program it leaves the process and the machine alone:
  * it handles no signals, sets no sysctls but those of its mode, removes no rules of other modes, and serves health and metrics only if the
  * flags, or the configuration file that they name, ask for it. With backends of one's own it opens no health-check node
- * ports either, listens for no node ports on localhost, and settings that differ between modes are those of nftables mode, unless `--proxy-mode` says otherwise.
+ * ports either, listens for no node ports on localhost, and settings that differ between modes are those of nftables mode, unless `--proxy-mode` is given.
  * @throws UsageError, ConfigurationError when the flags are invalid
  * @throws when the mode that the flags choose cannot be used on this machine
  */

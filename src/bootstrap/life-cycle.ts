@@ -45,7 +45,7 @@ export class LifeCycle {
 
   /**
    * Registers parts: they start after, and stop before, all that were registered earlier.
-   * @throws when a name is registered already, since logs and operators tell parts apart by it
+   * @throws when a name is registered already, since logs and operators identify parts by it
    */
   add(...parts: readonly Part[]): void {
     for (const part of parts) {

@@ -20,7 +20,7 @@ const LOCALHOST_OFF =
 const NO_IPV6_LOCALHOST =
   '--nodeport-addresses includes localhost but localhost NodePorts are not supported on IPv6';
 
-/** What the configuration says about this node. */
+/** The configuration of this node. */
 export function nodeSettings({ nodeName, configuration, scrapeBindAddress }: CommandLine): NodeSettings {
   const mode = modeInForce(configuration);
   const { masqueradeBit, masqueradeAll } = modeSettings(configuration, mode);

@@ -3,7 +3,7 @@ import type { KubernetesVersion } from './configuration/releases.js';
 /** The version of this program: that of its package. */
 export const PROGRAM_VERSION = '0.1.0';
 
-/** The commit that this was built from, written into the bundle; empty where nobody knows. */
+/** The commit that this was built from, written into the bundle; empty if unknown. */
 const BUILT_FROM = process.env.KUBE_PROXY_TS_COMMIT ?? '';
 
 /** The release of Kubernetes as which the program behaves, in full: `v1.37.0`. */

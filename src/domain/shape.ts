@@ -117,7 +117,7 @@ export const fieldsOf = fields as <Type extends object>(shapes: {
   readonly [Name in keyof Type]-?: Shape<Type[Name]>;
 }) => Shape<Type>;
 
-/** Objects of several shapes, told apart by one field. */
+/** Objects of several shapes, distinguished by one field. */
 export function variants<Name extends string, Shapes extends Readonly<Record<string, Shape<unknown>>>>(
   name: Name,
   shapes: Shapes,

@@ -11,7 +11,7 @@ export interface Reader {
 /** The name of the plugin for kubectl. */
 export const PLUGIN = 'kubectl kubeproxy';
 
-/** Somebody without a terminal. */
+/** A reader without a terminal. */
 export const NO_TERMINAL: Reader = { program: 'kubeproxy', width: 100 };
 
 /** Who started this process. */

@@ -35,7 +35,7 @@ export interface Subcommand<
   request(operands: readonly string[], options: Options): Asked;
 }
 
-/** A subcommand, whatever its options are. */
+/** A subcommand with any options. */
 export interface AnySubcommand extends Omit<Subcommand<string, never, object>, 'request'> {
   request(operands: readonly string[], options: object): object;
 }

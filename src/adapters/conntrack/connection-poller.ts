@@ -53,7 +53,7 @@ export class FoundInKernel implements FoundConnection {
     this.identity = Buffer.from(writer.bytes.subarray(0, writer.length));
   }
 
-  /** What counted packets tell, where the kernel has no flags that do. */
+  /** Derived from packet counts, where the kernel has no flags. */
   count({ packetsSent = 0, packetsAnswered = 0, bytesSent = 0, family }: FlowReader): ConnectionActivity {
     const packets = packetsSent - this.sent;
     const sent = packets > 0;

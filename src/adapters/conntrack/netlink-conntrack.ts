@@ -51,7 +51,7 @@ export class NetlinkConntrack implements Conntrack {
   private kernelFilters = true;
   /** Whether filters may name the endpoint; undefined while the kernel had no connection to show it with. */
   private filtersByEndpoint: boolean | undefined;
-  /** The table was listed once: what the kernel says later is no lack of support. */
+  /** The table was listed once: later errors do not mean missing support. */
   private isSupported = false;
 
   constructor(
@@ -199,7 +199,7 @@ export class NetlinkConntrack implements Conntrack {
   }
 
   /**
-   * Kernels from 5.8 on, before 5.15.5 and 5.16, compare what a filter says of replies with zeros, and show nothing. So one connection that
+   * Kernels from 5.8 on, before 5.15.5 and 5.16, compare the reply part of a filter with zeros, and show nothing. So one connection that
    * there is gets asked for by its endpoint. If it ends in between, the next one is; then the filter counts as wrong, which does no harm:
    * everything is compared here.
    */

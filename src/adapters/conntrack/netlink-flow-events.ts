@@ -78,7 +78,7 @@ export class NetlinkFlowEvents implements FlowEvents {
     const lost = socket?.collectMessages((message) => {
       count++;
       // Those that were on their way when the sample was made smaller are left out here.
-      if (reader.read(message, this.shift)) tell(sink, message, reader);
+      if (reader.read(message, this.shift)) passOn(sink, message, reader);
     });
     return { count, lost: lost ?? false };
   }
@@ -142,7 +142,7 @@ export class NetlinkFlowEvents implements FlowEvents {
   }
 }
 
-function tell(sink: FlowSink, { type, flags }: NetlinkMessage, flow: SeenFlow): void {
+function passOn(sink: FlowSink, { type, flags }: NetlinkMessage, flow: SeenFlow): void {
   if (type === CT_EVENT.delete) sink.ceased(flow);
   else if (type !== CT_EVENT.new) return;
   else if ((flags & NLM_F_CREATE) !== 0) sink.began(flow);

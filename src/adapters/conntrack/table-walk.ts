@@ -28,7 +28,7 @@ export class TableWalk {
   private sequence = 0;
 
   /**
-   * @param onFlow called with each flow of the protocol that was answered as the query says
+   * @param onFlow called with each flow of the protocol that matches the query's condition on answers
    * @param afterDatagram awaited now and then, and at the end
    */
   constructor(

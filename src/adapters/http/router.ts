@@ -72,7 +72,7 @@ export function overLoopback(routes: Routes, opening: string): Routes {
 
 /**
  * The routes for requests that call this server by an IP address, `localhost` or one of the names; others get a 421. A web site
- * whose name its owner makes resolve to this server's address (DNS rebinding) would otherwise read, in the browser of somebody
+ * whose name its owner makes resolve to this server's address (DNS rebinding) would otherwise read, in the browser of a user
  * who can reach the server, what the routes answer.
  */
 export function byOwnName(routes: Routes, names: readonly string[]): Routes {

@@ -16,7 +16,7 @@ import { fillShared, removeChains, writeChains, type RestoreLines, RestoreScript
 /** Where frontends without endpoints are rejected. */
 const REJECTING: TableName = 'filter';
 
-/** iptables looks for each rule to delete from the start of the chain; with more than these, writing it anew is less work. */
+/** iptables looks for each rule to delete from the start of the chain; with more than these, rewriting it is less work. */
 const MOST_DELETIONS = 100;
 
 /**
@@ -44,7 +44,7 @@ class ChangeWriter {
   private readonly added: readonly OwnedEntry[];
   /** What comes and goes last, once the frontends have rules. */
   private readonly late: ReadonlySet<OwnedEntry>;
-  /** Chains that are written anew, instead of changing single entries. */
+  /** Chains that are rewritten, instead of changing single entries. */
   private readonly rewritten: readonly SharedChain[];
 
   constructor(

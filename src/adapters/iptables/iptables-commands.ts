@@ -79,7 +79,7 @@ export class IptablesKernelError extends ToolError {
   }
 }
 
-/** The kernel could not take it at that moment, whatever it was: no memory, busy, interrupted. */
+/** A temporary failure, independent of the content: no memory, busy, interrupted. */
 export class IptablesTemporaryError extends ToolError {
   constructor(attempt: string, output: string) {
     super(`${attempt} cannot be done now: ${output}`);
@@ -102,7 +102,7 @@ export class RestoreRejectedError extends NamedError {
   constructor(
     readonly attempt: string,
     readonly failures: readonly RestoreFailure[],
-    /** Matches and targets that the tool says this kernel lacks: `statistic`. */
+    /** Matches and targets that this kernel lacks, according to the tool: `statistic`. */
     readonly lacking: readonly string[] = [],
   ) {
     const missing = lacking.length > 0 ? ` (this kernel lacks ${lacking.join(', ')})` : '';

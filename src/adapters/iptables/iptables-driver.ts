@@ -292,7 +292,7 @@ export const SILENT_OBSERVER: IptablesObserver = { restored() {}, restoreFailed(
 class PendingDeletions {
   private current: readonly string[] = [];
   private logged: readonly string[] = [];
-  /** Some chains stay, whatever the reason. */
+  /** Some chains stay, for any reason. */
   areLeft = false;
 
   constructor(

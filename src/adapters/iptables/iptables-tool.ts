@@ -130,7 +130,7 @@ export class IptablesTool implements IptablesCommands {
       const { variant } = await this.identify();
       // To list one chain, iptables-legacy reads the whole table.
       if (variant === 'legacy' && this.runner.legacyTables(family)?.includes('nat')) return undefined;
-      // Tables that can be used have this chain: where the tool finds none, it failed for a reason that it did not tell.
+      // Tables that can be used have this chain: where the tool finds none, it failed for an unknown reason.
       await this.listChain(family, 'nat', 'POSTROUTING');
       return undefined;
     } catch (error) {
@@ -170,7 +170,7 @@ export class IptablesTool implements IptablesCommands {
     return reader.finish();
   }
 
-  /** One after another: the families share the lock, and nf_tables has a transaction begin anew when another comes first. */
+  /** One after another: the families share the lock, and nf_tables restarts a transaction when another comes first. */
   restore(family: IpFamily, input: Iterable<string>): Promise<RestoreOutcome> {
     const turn = this.last.then(() => this.restoreNow(family, input));
     this.last = turn.catch(() => undefined);

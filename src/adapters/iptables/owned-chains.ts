@@ -7,7 +7,7 @@ import { savedRules, type SavedTables, type SavedChain } from '../../domain/ipta
 import type { BaseRules, Jump, TableName } from '../../domain/iptables/table.js';
 import { removeChains, RestoreScript } from './restore-script.js';
 
-/** The chains and jumps that a mode makes, whatever services there are. */
+/** The chains and jumps of a mode, independent of services. */
 export interface OwnedChains {
   readonly jumps: readonly Jump[];
   readonly chains: Readonly<Record<TableName, readonly string[]>>;
@@ -75,12 +75,12 @@ export function isOwned({ chains, serviceChains }: OwnedChains, table: string, n
 /** What only a kubelet makes. */
 const KUBELET_CHAINS = ['KUBE-KUBELET-CANARY', 'KUBE-IPTABLES-HINT'];
 
-/** Whether any of these chains of the kernel is a proxy's, as far as names tell. */
+/** Whether any of these chains of the kernel is a proxy's, by its name. */
 export function holdsProxyChains(names: readonly string[]): boolean {
   return proxyChains(names).length > 0;
 }
 
-/** Which of these chains are a proxy's, as far as names tell. */
+/** Those of these chains that are a proxy's, by their names. */
 export function proxyChains(names: readonly string[]): readonly string[] {
   const ofKubelet = names.some(isKubelets);
   return names.filter(
@@ -92,7 +92,7 @@ export function proxyChains(names: readonly string[]): readonly string[] {
 type FirewallVerdict = 'absent' | 'unneeded' | 'protects' | 'not ours';
 
 /**
- * @param routesLocalnet whether the kernel lets packets for 127.0.0.0/8 in, from which the chain protects: the proxy has told it to,
+ * @param routesLocalnet whether the kernel lets packets for 127.0.0.0/8 in, from which the chain protects: the proxy has set it,
  *   and does not know whether another program had before
  */
 export function judgeFirewall(saved: SavedTables, routesLocalnet: boolean): FirewallVerdict {

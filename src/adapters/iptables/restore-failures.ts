@@ -24,7 +24,7 @@ const NO_KERNEL =
   /Failed to initialize nft|TABLE_ADD failed \(Operation not supported\)|(?:unable to|can't) initialize .*table/;
 
 /**
- * What is wrong with a tool or its host, whatever the rules, by what the tool wrote to stderr. Undefined when it complains
+ * The problem of a tool or its host, independent of the rules, from the tool's stderr. Undefined when it complains
  * about something else.
  */
 export function knownFailure(
@@ -44,7 +44,7 @@ export function knownFailure(
 /** Exit statuses with which a restore ends when it does not take its input: other problem, parameter problem. */
 const REJECTING = [1, 2];
 
-/** With which iptables-nft ends, too, whatever the kernel has against a rule: then only its words tell. */
+/** The exit status of iptables-nft for rejections by the kernel, too: only its message distinguishes them. */
 export const RESOURCE_PROBLEM = 4;
 
 /**
@@ -81,7 +81,7 @@ const PROGRAM = /^ip6?tables[\w-]* v[\d.]+ \(\w+\): /;
 const MISSING_EXTENSION = /Couldn't load (?:match|target) `([^']+)'/;
 const HINT = /^Try `/;
 
-/** Whether iptables-nft-restore says what the kernel had against a line. */
+/** Whether iptables-nft-restore reports the kernel's error for a line. */
 function namesKernelsReason(messages: string): boolean {
   return messages.split('\n').some((text) => REFUSED_BY_KERNEL.test(text.trim()));
 }
@@ -111,7 +111,7 @@ export function readRestoreFailures(messages: string): readonly RestoreFailure[]
 /** `Warning: Extension statistic revision 0 not supported, missing kernel module?`, of both variants. */
 const UNSUPPORTED = /^Warning: Extension (\S+) revision 0 not supported, missing kernel module\?$/gm;
 
-/** The matches and targets of which a tool says that this kernel lacks them. */
+/** The matches and targets that this kernel lacks, according to a tool. */
 export function readLacking(messages: string): readonly string[] {
   return [...new Set([...messages.matchAll(UNSUPPORTED)].map(([, name]) => name!))];
 }
@@ -204,7 +204,7 @@ function advice({ reason, missing }: RestoreRejectedError['failures'][number], t
 }
 
 /**
- * Another way to put shared chains right. To write one anew takes the rules of all its service ports, also those that the kernel
+ * Another method of repairing shared chains. Rewriting one needs the rules of all its service ports, also those that the kernel
  * has and would not take again; to delete single rules takes a tool that reads its own words for rules of other programs.
  */
 export function otherWay(

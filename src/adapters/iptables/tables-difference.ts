@@ -23,7 +23,7 @@ const TARGET = /(?:^| )-[jg] (\S+)/;
 const DROPS = / -j DROP$/;
 const REJECTS = / -j REJECT /;
 
-/** What does not tell which frontend a rule is for. */
+/** Options that do not depend on the frontend of a rule. */
 const NOT_OF_FRONTEND =
   / -m comment --comment (?:"(?:[^"\\]|\\.)*"|\S+)| -m addrtype --dst-type LOCAL| -j .*$/g;
 
@@ -31,7 +31,7 @@ const NOT_OF_FRONTEND =
 const TABLES: readonly TableName[] = [OWNED_TABLE, REJECTING, 'mangle'];
 const FILTER_FIRST: readonly TableName[] = [REJECTING, OWNED_TABLE, 'mangle'];
 
-/** A shared chain with more rules to put right is written anew. */
+/** A shared chain with more wrong rules is rewritten. */
 const MOST_SINGLE_RULES = 50;
 
 /** What separates the kernel's tables from the desired ones. */
@@ -47,7 +47,7 @@ export interface TablesDifference {
   readonly held: ReadonlyMap<string, RuleText | undefined>;
   /** `repair` deletes rules from shared chains by their text. Where another program wrote them, iptables may not read its own text. */
   readonly deletesByText: boolean;
-  /** `repair` writes shared chains anew that are there: with all their rules, also those that need no repair. */
+  /** `repair` rewrites existing shared chains with all their rules, also correct ones. */
   readonly rewritesShared: boolean;
 }
 
@@ -80,7 +80,7 @@ interface SharedRepair {
   readonly chain: DesiredSharedChain;
   /** Undefined where it takes too many. */
   readonly single: SingleRules | undefined;
-  /** It is written anew instead. What must come before that, in table filter, is inserted and deleted all the same. */
+  /** It is rewritten instead. Earlier steps, in table filter, are inserted and deleted as usual. */
   readonly isRewritten: boolean;
 }
 

@@ -147,7 +147,7 @@ async function countRules(runner: ProgramRunner, variant: IptablesVariant): Prom
 
 /**
  * What is in tables. Where they are there, undefined means that the family has no tools: if only this one is missing, as while its
- * package is replaced, what it would tell is not known, and must not decide for good.
+ * package is replaced, its output is unknown, and must not decide permanently.
  */
 async function savedBy(
   runner: ProgramRunner,
@@ -270,7 +270,7 @@ export function legacyTables(family: IpFamily, folder = '/proc/net'): readonly s
 /** A page that is open asks every few seconds; rules of another variant come once in the life of a node. */
 const PERIOD_MILLISECONDS = 10_000;
 
-/** Whether the node uses both variants of iptables, for `status`. It looks only when somebody asks. */
+/** Whether the node uses both variants of iptables, for `status`. It checks only on request. */
 export class VariantMix {
   /** What was found last, for people. */
   current: readonly string[] = [];

@@ -123,7 +123,7 @@ export class ForeignIpSetError extends NamedError {
   }
 }
 
-/** The kernel could not take something at that moment, whatever it was; the rest was written. */
+/** A temporary failure of some steps, independent of their content; the rest was written. */
 export class IpvsTemporaryError extends NamedError {
   constructor(reason: string) {
     super(`the kernel cannot accept all changes now: ${reason}`);

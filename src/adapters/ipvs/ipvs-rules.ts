@@ -78,7 +78,7 @@ export class IpvsRules {
     return ruleDifferences(ipvsDesiredTables(desired, node, this.driver.host).rules, saved);
   }
 
-  /** @param write gets the node as another object: for that, base rules are made anew */
+  /** @param write gets the node as another object: then base rules are computed again */
   private async write(
     filled: ReadonlySet<ServiceSet>,
     node: NodeNetwork,

@@ -56,7 +56,7 @@ export class OrderedWrite {
     return Array.from(this.reasons, ([key, reason]) => ({ key, reason }));
   }
 
-  /** @throws IpvsTemporaryError when all was tried, if something was refused that is nobody's fault */
+  /** @throws IpvsTemporaryError when all was tried, if a rejected step belongs to no service port */
   async run(): Promise<void> {
     const { change, rulesLast } = this;
     const { addresses, servers } = this.tables;
@@ -155,7 +155,7 @@ function inOrder(members: Iterable<SetMember>): SetMember[] {
 }
 
 /**
- * What service ports had, and the kernel still has although nobody wants it: its removal was refused, or not tried. The desired state
+ * Former parts of service ports that the kernel still has: their removal was rejected, or not tried. The desired state
  * has forgotten it, so it is remembered here whose it was: that service port fails until it is gone.
  */
 export class Remains {

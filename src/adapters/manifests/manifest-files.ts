@@ -18,7 +18,7 @@ export class ManifestPathError extends NamedError {
   }
 }
 
-/** A file that cannot be a manifest, whatever its contents. */
+/** A file that cannot be a manifest, with any contents. */
 export class ManifestFileError extends NamedError {
   constructor(
     readonly file: string,

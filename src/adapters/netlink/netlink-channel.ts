@@ -100,7 +100,7 @@ export class NetlinkChannel {
     return this.runExclusive((conversation) => conversation.perform(requests));
   }
 
-  /** Waits for earlier calls, whatever their outcome, and makes later ones wait until the call is done. */
+  /** Waits for earlier calls, successful or not, and makes later ones wait until the call is done. */
   runExclusive<T>(call: (conversation: NetlinkConversation) => Promise<T>): Promise<T> {
     if (this.closed) return Promise.reject(new NetlinkClosedError());
     const turn = this.calls === 0 ? this.run(call) : this.last.then(() => this.run(call));

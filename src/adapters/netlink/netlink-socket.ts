@@ -46,7 +46,7 @@ const BACKGROUND_LENGTH = 64 * 1024;
 const SEND_MARGIN = 4096;
 
 export interface NetlinkSocketOptions {
-  /** Bytes for unread replies. Each takes about 830 of them, whatever its size. */
+  /** Bytes for unread replies. Each takes about 830 of them, independent of its size. */
   readonly receiveBuffer?: number;
   /** Bits of the multicast groups whose notifications to receive. */
   readonly groups?: number;

@@ -12,7 +12,7 @@ const REMOVED_AT_ONCE = 1_000;
 const MOST_LISTINGS = 5;
 /** How often elements of one transaction may time out before it is committed. */
 const MOST_ATTEMPTS = 5;
-/** The rest after a run, in times of what it took: so it takes a tenth of a processor at most, whatever comes and goes. */
+/** The rest after a run, as a multiple of its duration: so it takes at most a tenth of a processor. */
 const REST = 10;
 
 /**

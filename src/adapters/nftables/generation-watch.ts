@@ -12,7 +12,7 @@ interface NumberedWrite {
  * share one watch, since the kernel numbers them together; so does iptables-nft, for which each COMMIT is a transaction.
  *
  * The first check takes the kernel's number as known; every number of ours that follows a known one is known, too. A check
- * that finds an unknown number starts a new epoch from there: somebody else's transaction lies between, or one of ours that
+ * that finds an unknown number starts a new epoch from there: another program's transaction lies between, or one of ours that
  * was not reported. A family that compared its table in the present epoch knows that no other program has written to it
  * since.
  */
@@ -56,7 +56,7 @@ export class GenerationWatch implements WriteWatch {
     }
   }
 
-  /** Begins a new epoch although nobody wrote: each family compares its table once more. */
+  /** Begins a new epoch without a foreign write: each family compares its table once more. */
   beginEpoch(): void {
     this.count++;
   }

@@ -159,7 +159,7 @@ export class NftablesDriver implements Driver<NftablesServicePortRules, TableCha
   private async repair(reading: TableReading): Promise<WriteResult> {
     const { state } = reading;
     const result = await (state ? this.change(state, reading) : this.fill());
-    // A new table remembers nobody.
+    // A new table has no session affinity.
     if (this.isFresh && state) this.clientMemory!.forgetUnknown();
     else this.clientMemory!.forgetAbandoned();
     this.isFresh = false;
@@ -312,7 +312,7 @@ class KubeProxyRemains {
 /**
  * The service ports of the elements that the kernel named, each with the reason. The kernel goes no further in a message when it
  * rejects to delete one of its elements, and on with the next message: what should replace the others is refused, too, because
- * they are still there. That is nobody's fault.
+ * they still exist. No service port is blamed.
  */
 export function rejectedPorts(
   { failures }: NftCommitError,

@@ -44,7 +44,7 @@ export interface NftTransport {
 
   /**
    * The keys of a set's elements whose first component, as text, passes; none if there is no such set. Other than `read` it takes
-   * elements that packets have added. It lists the whole set, but is in nobody's way: other calls run meanwhile, and the event loop
+   * elements that packets have added. It lists the whole set, without blocking: other calls run meanwhile, and the event loop
    * gets its turns. What is added or removed meanwhile, also by the kernel's growing or shrinking of the set, may hide others.
    * Rejects with the signal's reason soon after it is aborted.
    */
@@ -80,7 +80,7 @@ export interface SetState {
   readonly layout: string;
   /** By key. */
   readonly elements: ReadonlyMap<string, SetElement>;
-  /** How many elements the set has, whether they were read or not. Undefined if the kernel does not tell. */
+  /** How many elements the set has, read or not. Undefined if the kernel does not report it. */
   readonly count?: number | undefined;
 }
 
@@ -90,7 +90,7 @@ export interface NftFailure {
   readonly operation?: number;
   /** Index into the elements of that operation, where known. */
   readonly element?: number;
-  /** Begins with the kernel's name for the error (`EEXIST`), or says what cannot be written. */
+  /** Begins with the kernel's name for the error (`EEXIST`), or names the part that cannot be written. */
   readonly reason: string;
 }
 

@@ -18,7 +18,7 @@ const KUBELET_SCORE = -997;
 
 /**
  * Sets how readily the kernel kills this process when memory runs out: -1000 never, 1000 first. Writes nothing if it is set
- * already, and says nothing where the kubelet has seen to it and only the permission is missing. Tries twice, unless retrying cannot help: a kernel without the file, or a missing permission. Failures are logged,
+ * already, and logs nothing if the kubelet has set it and only the permission is missing. Tries twice, unless retrying cannot help: a kernel without the file, or a missing permission. Failures are logged,
  * because Services work without it (docs/spec/server.md §1.3).
  */
 export async function setOomScore(
@@ -50,7 +50,7 @@ export async function setOomScore(
 }
 
 /**
- * Ends the process whatever its threads are doing. `process.exit` waits for threads, such as a read from a file system that
+ * Ends the process, regardless of its threads. `process.exit` waits for threads, such as a read from a file system that
  * hangs, or a name lookup. Listeners of `exit` are called as usual. Without access to the C library this is `process.exit`.
  */
 export function exitAtOnce(code: number): never {

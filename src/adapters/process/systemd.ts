@@ -10,7 +10,7 @@ const MSG_NOSIGNAL = 0x4000;
 
 /**
  * systemd, by the protocol of sd_notify(3): each message is one datagram to the socket that it names in the environment. Node has no
- * datagrams over sockets of the file system, so the C library sends them. What cannot be told is logged once.
+ * datagrams over sockets of the file system, so the C library sends them. A failure is logged once.
  */
 export class Systemd implements ServiceManager {
   readonly watchdogMilliseconds?: number;
@@ -24,7 +24,7 @@ export class Systemd implements ServiceManager {
     if (watchdogMilliseconds !== undefined) this.watchdogMilliseconds = watchdogMilliseconds;
   }
 
-  /** Undefined where systemd did not start this process, or does not want to be told. */
+  /** Undefined where systemd did not start this process, or does not request notifications. */
   static fromEnvironment(
     { NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID }: NodeJS.ProcessEnv,
     logger: Logger,
@@ -39,22 +39,22 @@ export class Systemd implements ServiceManager {
   }
 
   ready(): void {
-    this.tell('READY=1');
+    this.notify('READY=1');
   }
 
   alive(): void {
-    if (this.watchdogMilliseconds !== undefined) this.tell('WATCHDOG=1');
+    if (this.watchdogMilliseconds !== undefined) this.notify('WATCHDOG=1');
   }
 
   status(text: string): void {
-    this.tell(`STATUS=${text.replaceAll('\n', ' ')}`);
+    this.notify(`STATUS=${text.replaceAll('\n', ' ')}`);
   }
 
   stopping(): void {
-    this.tell('STOPPING=1');
+    this.notify('STOPPING=1');
   }
 
-  private tell(message: string): void {
+  private notify(message: string): void {
     if (this.failed) return;
     try {
       send(message, this.address);

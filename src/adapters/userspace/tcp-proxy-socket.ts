@@ -45,7 +45,7 @@ export class TcpProxySocket implements ProxySocket {
     this.server.close();
   }
 
-  /** The kernel would reset connections that it has made and nobody has taken. Each turn takes one of them, or all. */
+  /** The kernel would reset established connections that were not accepted. Each turn accepts one of them, or all. */
   private async takeThoseThatWait(): Promise<void> {
     const most = this.taken + BACKLOG;
     for (let before = -1; before !== this.taken && this.taken < most;) {

@@ -41,7 +41,7 @@ export interface Backend {
 
   /**
    * The differences between the kernel's rules and the programmed ones: reads and compares everything, as a full verification does, and changes
-   * nothing. Nobody retries. Missing, or undefined, if the backend cannot tell.
+   * nothing. It is not retried. Missing, or undefined, if the backend cannot determine them.
    * @param signal rejects with its reason soon after it is aborted
    */
   differences?(signal?: AbortSignal): Promise<readonly RuleDifference[] | undefined>;
@@ -72,7 +72,7 @@ export interface Backend {
   close(): Promise<void>;
 }
 
-/** `quick`: compares only after a sign that another program wrote. `full`: compares everything, whatever the signs say. */
+/** `quick`: compares only after a sign that another program wrote. `full`: always compares everything. */
 export type VerificationKind = 'quick' | 'full';
 
 /** How a backend starts. */
@@ -101,7 +101,7 @@ export interface ApplyResult {
   /**
    * UDP frontends of an earlier process that led to endpoints until `start` removed them, or `apply` those of a service port that failed
    * at the start: connection tracking still sends their clients to endpoints that no longer
-   * serve. Missing if a backend cannot tell, or nothing has changed.
+   * serve. Missing if a backend cannot determine it, or nothing has changed.
    */
   readonly lost?: readonly FrontendAddress[];
 }
@@ -131,7 +131,7 @@ export interface ServiceNote {
 export interface ServiceFailure {
   readonly key: ServicePortKey;
   readonly reason: string;
-  /** It was not tried by itself: something in a batch with it was refused, and the limits of a round were reached. */
+  /** It was not tried alone: a batch with it was rejected, and the recovery attempt reached its limits. */
   readonly waits?: true;
   /**
    * The kernel rejected nothing: `mode`, this mode never serves such a service port; `node`, the proxy cannot on this node at

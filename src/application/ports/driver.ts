@@ -73,7 +73,7 @@ export interface Driver<Rules, Change> {
 }
 
 /**
- * What the kernel held when it was read, as far as a driver can tell. Without `adopted` a start cannot keep unexplained rules, a
+ * The state of the kernel when it was read, as far as a driver can determine it. Without `adopted` a start cannot keep unexplained rules, a
  * refused service port goes back to its last good rules only, and a refused repair fails as a whole.
  */
 export interface KernelSnapshot<Rules> {
@@ -87,14 +87,14 @@ export interface KernelSnapshot<Rules> {
   /**
    * The kernel's differences from the desired state and the node, line by line in the words of the mode's tool: what `repair` would
    * change. What stays for a while although it is unused is no difference. `undefined` among them only gives other work its turn.
-   * Changes nothing; may be left early. If it throws, the error is reported; nobody retries.
+   * Changes nothing; may be left early. If it throws, the error is reported, without a retry.
    */
   differences?(): DifferenceLines;
 
   /**
    * The rules that the kernel holds, by whose they are: those that an earlier process left, and those to which a refused
    * service port goes back. With them as its rules, `repair` writes nothing of the service port. Changes nothing,
-   * and never throws: what it cannot read is nobody's.
+   * and never throws: unreadable rules belong to no service port.
    */
   adopted?(): AdoptedRules<Rules>;
 
@@ -127,8 +127,8 @@ export interface WriteResult {
 
 /**
  * The kernel rejected a write because of what is in it, and with it everything that belongs to it. Every other error of a
- * write says nothing about its content (no memory, a lock, no permission, a lost acknowledgement, a tool that was
- * killed): nobody is to blame, and the same write may succeed later.
+ * write does not concern its content (no memory, a lock, no permission, a lost acknowledgement, a tool that was
+ * killed): no service port is blamed, and the same write may succeed later.
  */
 export class RejectedError extends NamedError {
   readonly suspects: ReadonlySet<ServicePortKey>;

@@ -1,5 +1,5 @@
 /**
- * Structured log. The first argument holds the facts, the second says what happened in a few words. The fact `error` may be an
+ * Structured log. The first argument holds the facts, the second is a short message. The fact `error` may be an
  * Error. Never throws. `child` adds facts to every line; the fact `caller` names the part of the program.
  *
  * `debug` is for routine events such as every change: shown from verbosity 2 (kube-proxy's `-v`), free below. `info` is

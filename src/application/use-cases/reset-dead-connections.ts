@@ -57,15 +57,15 @@ interface WatchedConnection {
  * Use case ResetDeadConnections: removes the established connections of one family and protocol, TCP or SCTP, whose endpoint no longer serves and is
  * unresponsive, from the table of tracked connections. The client's next packet then is a new connection for the kernel, goes to
  * an endpoint that does not know it, and is answered with a reset (of SCTP, an ABORT): the client need not wait until it gives up. Connections
- * that still get answers are left alone, whatever the state of their endpoint: it may only be draining. Where something else
- * holds the connections, too, those of an endpoint end together, when one is unresponsive and none is answered.
+ * that still get answers stay, in any state of their endpoint: it may only be draining. If another connection table
+ * has the connections, too, those of an endpoint end together, when one is unresponsive and none is answered.
  *
  * It follows what is programmed:
  * - *idle* while every endpoint serves that did.
  * - *watching*, for five minutes after an endpoint stopped serving a service port, or until it serves it again. A second
  *   after the change its connections are searched for, once, together with those of other endpoints that went. From then on
  *   each connection is looked at by itself every two seconds, which is no search; more seldom where there are so many that it
- *   would take more than a twentieth of the time. `Responsiveness` says which are dead.
+ *   would take more than a twentieth of the time. `Responsiveness` defines the dead ones.
  * - *off* for good when the table is unavailable, which is logged once, and after `stop`.
  */
 export class ResetDeadConnections implements ForwardingListener {
@@ -292,7 +292,7 @@ export class ResetDeadConnections implements ForwardingListener {
     this.connections.clear();
   }
 
-  /** A method, because the state changes while a round waits. */
+  /** A method, because the state changes while a run waits. */
   private isOff(): boolean {
     return this.state === 'off';
   }

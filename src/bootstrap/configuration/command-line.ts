@@ -27,7 +27,7 @@ export interface CommandLine extends CommandFlags {
   readonly argv: readonly string[];
   /** Files and folders to serve from, or to validate; none: the API server. */
   readonly manifests: readonly string[];
-  /** The version to report, that of `kubernetesVersion` unless `--version=v…` says otherwise. */
+  /** The version to report, that of `kubernetesVersion` unless `--version=v…` is given. */
   readonly version: string;
   /** The name of the Node object of this machine. */
   readonly nodeName: string;

@@ -23,7 +23,7 @@ export interface FieldOptions<T> {
   readonly besideFile?: boolean;
   /** The value when both the flag and the file set it, if the flag does not simply override the file. */
   joinWithFile?(flag: T, file: T): T;
-  /** The flag is deprecated; the text says what to use instead. */
+  /** The flag is deprecated; the text names the replacement. */
   readonly deprecated?: string;
   /** The modes in which the value has an effect; missing: in every mode. */
   readonly modes?: readonly string[];

@@ -10,7 +10,7 @@ export interface ProxyConfiguration extends Configuration {
   readonly gates: FeatureGates;
 }
 
-/** Whatever has a configuration, as a command line. */
+/** An object with a configuration, such as a command line. */
 export interface Configured {
   readonly configuration: ProxyConfiguration;
 }

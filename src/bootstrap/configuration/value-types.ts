@@ -26,7 +26,7 @@ export interface ValueType<T> {
   toFile(value: T): unknown;
 }
 
-/** The value does not fit its type; the message says what was expected. The caller adds the field or flag. */
+/** The value does not fit its type; the message names the expected form. The caller adds the field or flag. */
 export class ValueError extends NamedError {}
 
 /** How most values are shown and written. */

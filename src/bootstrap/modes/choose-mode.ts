@@ -75,7 +75,7 @@ export interface ModeNotice {
 }
 
 /**
- * Undefined when there is nothing to tell (docs/spec/changes-1.37.md §2).
+ * Undefined when there is nothing to report (docs/spec/changes-1.37.md §2).
  * @param asked the configuration before the mode was chosen
  */
 export function modeNotice(asked: Pick<Configuration, 'mode' | 'kubernetesVersion'>): ModeNotice | undefined {

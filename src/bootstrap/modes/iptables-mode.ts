@@ -27,7 +27,7 @@ const FIREWALL_STAYS =
 export class IptablesMode implements Mode {
   readonly name = 'iptables';
 
-  /** @param localhostNodePorts node ports answer on 127.0.0.1, which the kernel must be told */
+  /** @param localhostNodePorts node ports answer on 127.0.0.1, which needs a kernel setting */
   constructor(
     private readonly localhostNodePorts: boolean,
     private readonly logger: Logger,
@@ -99,7 +99,7 @@ export async function readIptablesHost(logger: Logger): Promise<IptablesHost> {
   }
 }
 
-/** Counters that nobody makes: those that are missing stay so. */
+/** Counters that are not created: missing ones stay missing. */
 function onlyLooking(counters: Nfacct | undefined): CounterMaker | undefined {
   return counters && { ensure: async (name) => void (await counters.packets(name)) };
 }

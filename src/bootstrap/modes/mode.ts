@@ -83,7 +83,7 @@ export type OpenPurpose = 'serve' | 'compare';
 export interface Mode {
   readonly name: ProxyMode;
   /**
-   * Changes no setting of this machine. Rejects when the mode cannot be used on it; the message says why.
+   * Changes no setting of this machine. Rejects when the mode cannot be used on it; the message has the reason.
    * @param purpose `compare`: its backends are only asked for differences
    */
   open(purpose?: OpenPurpose): Promise<OpenMode>;

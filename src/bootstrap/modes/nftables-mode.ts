@@ -36,7 +36,7 @@ export class NftablesMode implements Mode {
     }
   }
 
-  /** Opening it changes nothing, whatever it is for. */
+  /** Opening it changes nothing, for any purpose. */
   async open(_purpose?: OpenPurpose, families: readonly IpFamily[] = supportedFamilies()): Promise<OpenMode> {
     checkKernel();
     const transports = openToServe();

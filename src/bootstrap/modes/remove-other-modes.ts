@@ -23,7 +23,7 @@ export interface Leftovers {
   readonly left: readonly string[];
 }
 
-/** Told how far a removal is. */
+/** Receives the progress of a removal. */
 export interface RemovalProgress {
   /** The rules of the present mode are written, and those of others are about to be looked for. */
   readonly begins: () => void;
@@ -97,7 +97,7 @@ const BEGUN = 'checking for rules of other modes: until they are removed, packet
 export interface CleanUpParts {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Told what is being removed, and what is to be tried again. */
+  /** Receives the current removals, and those to be retried. */
   readonly remainingRules: RemainingRules;
 }
 

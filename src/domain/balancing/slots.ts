@@ -30,7 +30,7 @@ const tables = new WeakMap<readonly Endpoint[], Map<string, Slots>>();
 /**
  * The slots that a choice among the list is made of, if it takes more than a number for each endpoint; undefined if it does not.
  * All nodes with the same list have the same slots.
- * @param isPrime as many slots as one of TABLE_SIZES, whatever would do
+ * @param isPrime a number of slots from TABLE_SIZES, even if fewer are sufficient
  */
 export function slotsOf(
   list: readonly Endpoint[],

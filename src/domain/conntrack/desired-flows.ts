@@ -189,7 +189,7 @@ export class DesiredFlows {
 
   private judgeUnmatched(flow: Flow, owners: readonly ServicePortFlows[]): StaleReason | undefined {
     const isServed = owners.some(({ endpoints }) => endpoints.size > 0);
-    // Where nothing serves, one without a reply stands in nobody's way.
+    // Without a working endpoint, a flow without a reply does no harm.
     if (!isTranslated(flow)) return this.unreplied && !isServed ? undefined : 'never translated';
     return isServed ? 'endpoint gone' : 'no endpoint left';
   }
@@ -272,8 +272,8 @@ class EndpointPlaces implements Places {
 /**
  * What a service port's traffic policies and source ranges say of flows to its endpoints.
  *
- * Source ranges, and the internal policy Local, can be told from a flow at any time. Whether the external policy is followed
- * is told by masquerading, which only the policy Cluster does for clients of other machines. As other programs
+ * Source ranges, and the internal policy Local, can be determined from a flow at any time. Whether the external policy is followed
+ * is shown by masquerading, which only the policy Cluster does for clients of other machines. As other programs
  * masquerade, too, that is asked only of flows that may be older than a change of the policy.
  */
 class FlowPolicies {

@@ -57,13 +57,13 @@ export interface ConnectionActivity {
  * - *idle*: it sent nothing. So what its client sends from now on does not acknowledge anything, and if data of it is
  *   unacknowledged, calls for an answer.
  * - *waiting*: the client then sent, with data unacknowledged.
- * - *unresponsive*: until the next look there was still no answer. A kernel that lives acknowledges data within 0.2 s, whatever the
- *   process does that has the connection.
+ * - *unresponsive*: until the next look there was still no answer. A working kernel acknowledges data within 0.2 s, independent of the
+ *   process with the connection.
  *
  * None of these takes a pause for responsiveness. A client that does not read acknowledges all that it gets, and has nothing
  * unacknowledged. An endpoint that does not read has the client's kernel ask again and again, and answers each time. A
- * client that sends only keepalives is left alone: they cannot be told from the window updates of one that reads slowly what it
- * has long got; and it finds out by itself, which is what keepalives are for.
+ * client that sends only keepalives is ignored: they look like the window updates of a slow reader, and they detect a dead
+ * endpoint themselves.
  *
  * Of SCTP the kernel shows packets and their sizes, but not their contents. While the endpoint has been quiet for seconds, its client sends data,
  * heartbeats or the beginning of a new association, all of which a living kernel acknowledges immediately. It may also send a mere

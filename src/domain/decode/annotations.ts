@@ -115,7 +115,7 @@ function parsedObject(text: string): object | undefined {
   }
 }
 
-/** The value of an annotation, whatever it is; undefined if it is missing. */
+/** The value of an annotation of any type; undefined if it is missing. */
 function annotationOf({ annotations }: RawObject, name: string): unknown {
   return isObject(annotations) ? annotations[name] : undefined;
 }

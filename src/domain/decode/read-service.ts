@@ -26,7 +26,7 @@ import {
   type Reading,
 } from './fields.js';
 
-/** Services with this label, whatever its value, belong to another proxy. */
+/** Services with this label, with any value, belong to another proxy. */
 export const SERVICE_PROXY_NAME_LABEL = 'service.kubernetes.io/service-proxy-name';
 
 const DEFAULT_AFFINITY_SECONDS = 10800;

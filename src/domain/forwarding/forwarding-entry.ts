@@ -27,7 +27,7 @@ export interface ForwardingEntry {
    * (docs/spec/conntrack.md §2).
    */
   readonly flowEligibleEndpoints: readonly Endpoint[];
-  /** All endpoints on this node, whatever their state. */
+  /** All endpoints on this node, in any state. */
   readonly localEndpoints: readonly Endpoint[];
   readonly internalPolicyLocal: boolean;
   readonly externalPolicyLocal: boolean;
@@ -54,7 +54,7 @@ export interface ForwardingEntry {
   readonly externallyReachable: boolean;
   /** Unresponsive endpoints are ejected. Missing: no, as always for UDP. */
   readonly ejectsUnresponsiveEndpoints?: boolean;
-  /** How many endpoints the cluster knows for the service port, whatever their state. */
+  /** How many endpoints the cluster has for the service port, in any state. */
   readonly knownEndpoints: number;
   /** The Service has more endpoints than it may have, so that each of its ports uses at most so many. The first port reports it. */
   readonly mostEndpoints?: number;
@@ -106,7 +106,7 @@ export function isExternal(frontend: Frontend): boolean {
 }
 
 /**
- * Whether pods and processes of this node are served with Cluster endpoints although the policy says Local, because
+ * Whether pods and processes of this node are served with Cluster endpoints although the policy is Local, because
  * for them the load balancer is only a detour (docs/spec/model.md §5).
  */
 export function shortCircuits(entry: ForwardingEntry, frontend: Frontend): boolean {

@@ -7,7 +7,7 @@ export interface NodeNetwork {
   readonly family: IpFamily;
   /** Undefined: rules that need to distinguish local traffic are omitted. */
   readonly detector: LocalTrafficDetector | undefined;
-  /** Which bit of the packet mark says "masquerade". */
+  /** The bit of the packet mark for masquerading. */
   readonly masqueradeBit: number;
   readonly masqueradeAll: boolean;
   /** The addresses that accept node ports, canonical and sorted; 'all' for every local address but loopback. */

@@ -17,7 +17,7 @@ interface ServiceChanges {
 /**
  * The queue of changes of the forwarding table that no backend has got yet. It is fair: they are handed out in portions, the small
  * changes first, in the order in which they came, then a part of the large ones, of each Service in turn. So a change does not
- * wait longer than one portion takes, whatever another Service does. A single change that is larger than a portion comes alone, in a
+ * wait longer than one portion takes, independent of other Services. A single change that is larger than a portion comes alone, in a
  * later portion than the small changes that are there; small changes pass it twice. Changes that concern one frontend, such as those of the port that loses it and of the one that gets it, are never separated.
  */
 export class WaitingChanges {

@@ -107,7 +107,7 @@ export class IptablesAdoptedRules implements AdoptedRules<IptablesServicePortRul
 }
 
 /**
- * The entries of one of the service ports that have a label in common. Health checks are about TCP whatever the service port is, so
+ * The entries of one of the service ports that have a label in common. Health checks use TCP for every service port, so
  * it gets one of each kind.
  */
 function ofProtocol(protocol: Protocol, entries: readonly AdoptedEntry[]): readonly AdoptedEntry[] {

@@ -14,7 +14,7 @@ import { countedBy, type IptablesHost, masqueradeMark } from './options.js';
 import { comment, ruleText, to } from './rule-text.js';
 import type { Chain, BaseRules, Jump, RuleText, TableName, SharedChain } from './table.js';
 
-/** What the tables of a family hold whatever services there are (docs/spec/iptables.md §3–§5, §9). */
+/** The content of the tables of a family that does not depend on services (docs/spec/iptables.md §3–§5, §9). */
 export function iptablesBaseRules(node: NodeNetwork, host: IptablesHost): BaseRules {
   const ownsFirewall = node.family === 'IPv4' && Boolean(node.localhostNodePorts);
   return {

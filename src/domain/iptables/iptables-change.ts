@@ -71,7 +71,7 @@ export class IptablesChange {
 
   /**
    * Entries to add to shared chains. Their order must be that of the rules in the chain: put at its head, the last one
-   * goes first. Where several service ports claim a frontend, all their entries are removed and added anew together.
+   * goes first. Where several service ports claim a frontend, all their entries are removed and added again together.
    */
   get entriesAdded(): readonly OwnedEntry[] {
     return this.differentEntries().flatMap(({ after }) => after);
@@ -123,13 +123,13 @@ function sizeOf(rules: IptablesServicePortRules | undefined): number {
   return rules ? rulesInChains(rules.chains) + 2 * rules.chains.length : 0;
 }
 
-/** What becomes of the chains of one service port: compared by what they are made of if all tell it, else by their names and rules. */
+/** The changes of the chains of one service port: compared by their ids if all have one, else by their names and rules. */
 export function chainsChange(before: readonly Chain[], after: readonly Chain[]): ChainsChange {
-  const tell = ([first]: readonly Chain[]) => !first || first.id !== undefined;
-  const allTell = tell(before) && tell(after);
-  const idOf = (chain: Chain) => (allTell ? chain.id! : chain.name);
+  const haveId = ([first]: readonly Chain[]) => !first || first.id !== undefined;
+  const allHaveId = haveId(before) && haveId(after);
+  const idOf = (chain: Chain) => (allHaveId ? chain.id! : chain.name);
   const isSame = (one: Chain, other: Chain) =>
-    allTell ? one.origin === other.origin : isEqual(one.rules, other.rules);
+    allHaveId ? one.origin === other.origin : isEqual(one.rules, other.rules);
   const former = new Map(before.map((chain) => [idOf(chain), chain]));
   const written: Chain[] = [];
   for (const chain of after) {

@@ -39,7 +39,7 @@ export function compilesAlike(one: IptablesOptions['node'], other: IptablesOptio
   );
 }
 
-/** The mark that says "masquerade", as iptables-save prints it. */
+/** The masquerade mark, as iptables-save prints it. */
 export function masqueradeMark(bit: number): string {
   return `0x${((1 << bit) >>> 0).toString(16)}`;
 }

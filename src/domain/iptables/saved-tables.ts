@@ -70,7 +70,7 @@ export class SaveReader {
 
   constructor(private readonly family: IpFamily) {}
 
-  /** What the tool says when it cannot show a table that another program made. */
+  /** The tool's message when it cannot show a table of another program. */
   get incompatible(): string | undefined {
     return this.complaint;
   }

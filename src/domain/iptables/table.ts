@@ -48,7 +48,7 @@ export interface SharedEntry {
 export interface IptablesServicePortRules {
   /**
    * Chains of table nat that are this service port's alone. They are most of what the tables hold, and needed only while
-   * they are compared or written; so they may be made anew each time they are asked for.
+   * they are compared or written; so they may be computed again for each call.
    */
   readonly chains: readonly Chain[];
   readonly entries: readonly SharedEntry[];

@@ -36,7 +36,7 @@ interface Collected extends IpvsPart {
 
 /**
  * What the kernel holds, as parts, each under its key as its label. Nothing there names a Service, so a service port is known by the
- * parts that it wants. All that is about one frontend, in whatever set, is in its part. An address is in the parts of all its
+ * parts that it wants. Everything about one frontend, in any set, is in its part. An address is in the parts of all its
  * virtual servers, or in one of its own.
  */
 export class IpvsAdoptedRules implements AdoptedRules<IpvsServicePortRules> {

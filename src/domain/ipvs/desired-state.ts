@@ -18,7 +18,7 @@ interface OwnedServer extends ServedAddress {
   readonly owner: ServicePortKey;
 }
 
-const NOBODY: readonly ServicePortKey[] = [];
+const NO_OWNERS: readonly ServicePortKey[] = [];
 
 /**
  * What IPVS mode wants in the kernel: that of the parts that service ports hold. Any number of parts may refer to an address or a
@@ -72,7 +72,7 @@ export class IpvsDesiredState implements DesiredState<IpvsServicePortRules, Ipvs
     const references = this.shared.get(what);
     if (references) return [...new Set(references.values())];
     const server = this.server(what);
-    return server ? [server.owner] : NOBODY;
+    return server ? [server.owner] : NO_OWNERS;
   }
 
   addresses(): readonly string[] {
@@ -147,7 +147,7 @@ function isMember(what: string): what is SetMember {
 
 /** Where a batch of replacements may have changed the desired state: only there is it compared with the kernel. */
 export class IpvsChange {
-  /** Service ports that are replaced, whatever they get or had. */
+  /** Service ports that are replaced, with any rules before or after. */
   readonly servicePorts = new Set<ServicePortKey>();
   /** What service ports have from now on, or had until now. */
   readonly parts = new Set<OwnedPart<IpvsPart>>();

@@ -52,7 +52,7 @@ export function endpointCount(port: SlicePort): number {
   return port instanceof SharingPort ? port.shared.list.length : port.endpoints.length;
 }
 
-/** The endpoints of the port, whatever their port: the same list for all ports that share one. */
+/** The endpoints of the port, with any port number: the same list for all ports that share one. */
 export function listedEndpoints(port: SlicePort): readonly SliceEndpoint[] {
   return port instanceof SharingPort ? port.shared.list : port.endpoints;
 }

@@ -60,7 +60,7 @@ export function comparePlaces(one: Endpoint, other: Endpoint): number {
   return one.address < other.address ? -1 : 1;
 }
 
-/** Walks through a sorted list, with the position of each endpoint in another sorted list, whatever its state; -1 if that lacks it. */
+/** Walks through a sorted list, with the position of each endpoint in another sorted list, in any state; -1 if that lacks it. */
 export function forEachPlace(
   list: readonly Endpoint[],
   other: readonly Endpoint[],
@@ -75,7 +75,7 @@ export function forEachPlace(
   }
 }
 
-/** The endpoints of a sorted list that another sorted list lacks, whatever their states. */
+/** The endpoints of a sorted list that another sorted list lacks, in any state. */
 export function lackedBy(other: readonly Endpoint[], list: readonly Endpoint[]): readonly Endpoint[] {
   const lacked: Endpoint[] = [];
   forEachPlace(list, other, (position, found) => {
@@ -84,7 +84,7 @@ export function lackedBy(other: readonly Endpoint[], list: readonly Endpoint[]):
   return lacked;
 }
 
-/** Whether both have the same address and port, whatever their states. */
+/** Whether both have the same address and port, in any state. */
 export function samePlace(one: Endpoint, other: Endpoint): boolean {
   return one === other || (one.address === other.address && one.port === other.port);
 }

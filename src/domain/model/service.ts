@@ -20,7 +20,7 @@ export interface Service {
   readonly scheduler?: string;
   /** How endpoints are chosen; missing: by the scheduler, else at random. */
   readonly balancingMethod?: BalancingMethod;
-  /** Weights of endpoints by address; missing: none of them has another one than its slice says. */
+  /** Weights of endpoints by address; missing: all have the weights of their slices. */
   readonly weights?: Readonly<Record<string, number>>;
   /** Whether unresponsive endpoints are ejected; missing: as configured. */
   readonly ejectUnresponsiveEndpoints?: boolean;

@@ -88,7 +88,7 @@ export function specialRange(address: Address): string | undefined {
   return undefined;
 }
 
-/** Why no Service may have the address, whatever the API server accepts: packets to it are not meant for one machine elsewhere. */
+/** The reason why no Service may have the address, although an API server may accept it: packets to it have no single remote destination. */
 export function unservableRange(address: Address): string | undefined {
   const { family, text } = address;
   if (text === (family === 'IPv4' ? '0.0.0.0' : '::')) return 'unspecified';

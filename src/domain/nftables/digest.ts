@@ -22,7 +22,7 @@ const shared = new WeakMap<ForwardingEntry | EndpointNumbers, SharedDigests>();
 
 /**
  * A number that differs, in practice, whenever the elements of a frontend differ, its own and those that it shares: what its own
- * element carries, so that a later process can tell the frontend's rules without reading or compiling them. It is made of all
+ * element carries, so that a later process can recognize the frontend's rules without reading or compiling them. It is made of all
  * that they are compiled from. It has 53 bits, as many as a number holds.
  */
 export function digestOf(

@@ -171,7 +171,7 @@ export class FrontendPart implements TablePart {
     });
   }
 
-  /** Made anew each time where the lists are short. */
+  /** Computed for each call if the lists are short. */
   private get numbers(): EndpointNumbers {
     return this.longNumbers ?? endpointNumbers(this.entry);
   }

@@ -29,7 +29,7 @@ export interface AdoptedRules<Rules> {
    * The labels of a service port: the kernel's rules under them are its own, or those of its frontends that another port of its Service
    * had, as before a port got another name.
    * @param rules what is wanted of it; undefined if that is unknown
-   * @returns undefined if that would have to be known: rules that do not name their service port are told by their frontends
+   * @returns undefined if that would have to be known: rules that do not name their service port are identified by their frontends
    */
   labelsOf(name: ServicePortName, rules: Rules | undefined): readonly string[] | undefined;
 

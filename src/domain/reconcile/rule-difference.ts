@@ -9,7 +9,7 @@ export interface RuleDifference {
   /** `-`: the kernel has it, and should not. `+`: it should have it. */
   readonly sign: '-' | '+';
   readonly text: string;
-  /** The service port as `namespace/name:port`. Missing: it belongs to the node, or nobody knows to whom. */
+  /** The service port as `namespace/name:port`. Missing: it belongs to the node, or its owner is unknown. */
   readonly servicePort?: string;
 }
 

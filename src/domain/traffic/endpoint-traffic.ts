@@ -166,7 +166,7 @@ export interface UnansweredConnection {
   readonly client: number;
 }
 
-/** What the last new connections to an endpoint tell of it: whether it answers at all. Times are of the steady clock. */
+/** The evidence of the last new connections to an endpoint about whether it answers. Times are of the steady clock. */
 export interface Evidence {
   /**
    * Those that waited for longer than they may, the oldest first: the last UNRESPONSIVE_AFTER of them at most, and none from before

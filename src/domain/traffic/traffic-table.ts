@@ -21,7 +21,7 @@ export class PortTraffic {
  *
  * Events alone are not enough: they begin late, some get lost, and kernels since 5.19 report none for connections that are
  * older than the first listener. A walk alone shows a past state. Together they are exact: a walk finds what events did not
- * tell, and what a whole walk did not find is gone, unless events told of it meanwhile; what events ended during the walk
+ * tell, and connections missing in a complete listing have ended, unless events reported them meanwhile; those ended by events during the listing
  * stays ended, though the walk may still show it. Events are to be folded in their order.
  */
 export class TrafficTable {

@@ -32,7 +32,7 @@ const NODE_PORTS = 'handle service NodePorts; NOTE: this must be the last rule i
 export const PORTALS_CONTAINER = 'KUBE-PORTALS-CONTAINER';
 const PORTALS_HOST = 'KUBE-PORTALS-HOST';
 
-/** Node ports, likewise. */
+/** The same for node ports. */
 export const NODEPORT_CONTAINER = 'KUBE-NODEPORT-CONTAINER';
 const NODEPORT_HOST = 'KUBE-NODEPORT-HOST';
 
@@ -40,7 +40,7 @@ const NODEPORT_HOST = 'KUBE-NODEPORT-HOST';
 const NODEPORT_NON_LOCAL = 'KUBE-NODEPORT-NON-LOCAL';
 
 /**
- * The five chains and what leads to them, whatever services there are (docs/spec/userspace.md §5.1). Service addresses come
+ * The five chains and the jumps to them, independent of services (docs/spec/userspace.md §5.1). Service addresses come
  * before node ports: one that is an address of this machine must not be taken for a node port of the same number.
  */
 export const USERSPACE_BASE_RULES: BaseRules = {

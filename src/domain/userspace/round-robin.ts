@@ -40,7 +40,7 @@ export class RoundRobin {
   }
 
   /**
-   * Other endpoints begin in an order drawn anew, and clients of those that are gone are let go. The same ones change nothing.
+   * Other endpoints start in a new random order, and clients of removed ones are forgotten. The same endpoints change nothing.
    * @param kept endpoints that get no new connections and keep those that they have
    */
   use(endpoints: readonly EndpointAddress[], kept: readonly EndpointAddress[] = []): void {
@@ -111,7 +111,7 @@ class ClientAffinity {
     return this.holds.size;
   }
 
-  /** The client's endpoint, whose time begins anew; undefined when it has none. Times in milliseconds. */
+  /** The client's endpoint, whose timeout starts again; undefined when it has none. Times in milliseconds. */
   use(client: string, now: number, seconds: number): string | undefined {
     const hold = this.holds.get(client);
     if (!hold || isOver(hold, now, seconds)) return undefined;

@@ -9,7 +9,7 @@ export class Allocations {
   /**
    * Returns what another Service holds already; all else is the Service's own from now on.
    * @param subject the Service, for people
-   * @param service defaults applied; what in it is no address and no port is nobody's
+   * @param service defaults applied; values that are no address or port are ignored
    */
   claim(subject: string, service: RawObject): readonly FieldProblem[] {
     return claimsOf(service).flatMap(({ field, what }) => {

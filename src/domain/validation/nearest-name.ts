@@ -1,5 +1,5 @@
 /**
- * The name that somebody probably meant: one that differs only in capitals, or in few letters for its length. Undefined if none
+ * The probably intended name: one that differs only in capitals, or in few letters for its length. Undefined if none
  * is near.
  */
 export function nearestName(written: string, names: readonly string[]): string | undefined {

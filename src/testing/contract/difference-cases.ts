@@ -4,7 +4,7 @@ import type { BackendSubject } from './backend-subject.js';
 import { variant } from './sample-sets.js';
 import { changed, gone, succeeds, type CaseBodies } from './stage.js';
 
-/** What `differences` and `plannedDifferences` promise, for backends that can tell. */
+/** The contract of `differences` and `plannedDifferences`, for backends that support them. */
 export function differenceCases<Place>(subject: BackendSubject<Place>): CaseBodies<Place> {
   const { family } = subject;
   return {
@@ -35,7 +35,7 @@ export function differenceCases<Place>(subject: BackendSubject<Place>): CaseBodi
         await subject.damage!(stage.place);
         const damaged = await stage.snapshot();
         const found = signs(await backend.differences?.());
-        if (found) assert.notEqual(found.length, 0, 'no difference was told');
+        if (found) assert.notEqual(found.length, 0, 'no difference was reported');
         assert.deepEqual(await stage.snapshot(), damaged);
         succeeds(await backend.verify('full'));
         await differsNot(backend, 'after the repair');

@@ -26,7 +26,7 @@ export class Stage<Place> {
     this.all = everyKind(subject.family);
   }
 
-  /** Runs a case on its own place, and cleans up whatever its outcome. */
+  /** Runs a case on its own place, and cleans up after success and failure. */
   static async run<Place>(
     subject: BackendSubject<Place>,
     body: (stage: Stage<Place>) => Promise<void>,

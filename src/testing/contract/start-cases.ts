@@ -63,7 +63,7 @@ export function startCases<Place>(subject: BackendSubject<Place>): CaseBodies<Pl
       const [unread, ...known] = stage.all;
       const backend = await stage.open();
       succeeds(await backend.start(known, stage.node, { keepUnexplained: true }));
-      assert.notEqual(backend.mayKeep?.(unread!.name), false, 'it keeps rules, and says that it does not');
+      assert.notEqual(backend.mayKeep?.(unread!.name), false, 'it keeps rules, and reports that it does not');
       await stage.holds(stage.all, 'after a start that could not read everything');
       const [first, ...others] = known;
       const other = variant(family, first!.name.name, { endpoints: 1 });

@@ -17,7 +17,7 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 export interface MemoryFlow extends ClientFlow {
   readonly protocol: Protocol;
   readonly replied: boolean;
-  /** What the next looks tell. Without it, nothing happens. */
+  /** The results of the next polls. Without it, nothing happens. */
   look?: ConnectionActivity;
 }
 

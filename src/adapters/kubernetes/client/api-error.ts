@@ -60,7 +60,7 @@ export class ApiProtocolError extends RequestError {}
 
 /**
  * The server ended a watch as soon as it had begun, without an event, as one does that shuts down, or that a balancer has no other
- * for. It says nothing about what was watched.
+ * for. It does not concern the watched objects.
  */
 export class ApiShortWatchError extends RequestError {
   constructor(request: string) {

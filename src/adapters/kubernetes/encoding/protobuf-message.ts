@@ -199,7 +199,7 @@ function isAscii(text: string, bytes: Buffer, start: number, end: number): boole
 /** Shared by all kinds of objects, which have names of namespaces and ports in common. */
 const REPEATED = new RepeatedTexts();
 
-/** How a value is read: `readValue` says what each means. */
+/** How a value is read: `readValue` defines each. */
 type Form =
   | 'text'
   | 'optional text'

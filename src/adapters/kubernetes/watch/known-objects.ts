@@ -174,7 +174,7 @@ export class RewindDetector {
     return true;
   }
 
-  /** The storage was restored: versions begin anew. */
+  /** The storage was restored: versions start again. */
   rewound(): void {
     this.newestSent = '';
     this.rewinds++;

@@ -322,7 +322,7 @@ export class Position {
   private from = '0';
   private unreadableAt: string | undefined;
 
-  /** The version that a list must show at least: "0", whatever the server has in its cache; "", the newest. */
+  /** The minimum version of a list: "0", any cached version; "", the newest. */
   get listFrom(): string {
     return this.from;
   }

@@ -17,7 +17,7 @@ export interface BackoffTimes {
 /**
  * When a failed request to the API server is repeated. All delays are random, so that the nodes of a cluster, which all lose the
  * same server at the same moment, do not reconnect at the same moment. client-go waits 0.8 to 1.6 s at first, 30 to 60 s in the
- * end, and exactly as long as Retry-After says. It resumes a watch immediately that a server ended because it shuts down.
+ * end, and exactly as long as Retry-After. It resumes a watch immediately that a server ended because it shuts down.
  */
 export class RetrySchedule {
   private readonly failures: Backoff;

@@ -14,7 +14,7 @@ export interface CheckedKind {
   readonly resource: Resource;
   /** The newest version that the server has sent; "" before the first, and while it does not have the kind. */
   readonly newest: string;
-  /** The storage was restored: what is known may be wrong, whatever its version. */
+  /** The storage was restored: known objects of any version may be wrong. */
   listAgain(): void;
 }
 

@@ -6,7 +6,7 @@ import { readCommit } from './queries.js';
 
 /** The lower byte of a message's type. */
 const KIND = 4;
-/** Passes what is told of a transaction as a whole, and nothing of what is in it. */
+/** Passes messages about whole transactions, not about their contents. */
 const ONLY_COMMITS: FilterProgram = [
   ['loadByte', KIND],
   ['ifEqual', nf.NEWGEN & 0xff, 'pass', 'drop'],
@@ -18,7 +18,7 @@ const ONLY_COMMITS: FilterProgram = [
 
 /**
  * Hears of all nf_tables transactions in this network namespace while it is open, and reports which of them a program of ours
- * made that does not tell itself. To be open only while that runs: as long as anybody listens, the kernel describes each
+ * made that does not report it. To be open only while it runs: as long as a program listens, the kernel describes each
  * rule and element of every transaction, whether a filter drops it or not.
  */
 export class CommitListener {
@@ -40,7 +40,7 @@ export class CommitListener {
 
   /**
    * The generations of the transactions that a child of this process has committed, in order; to be called once, when it has
-   * ended. Its netlink port has the child's number, as libmnl has the kernel choose it, unless somebody else holds that
+   * ended. Its netlink port has the child's number, as libmnl has the kernel choose it, unless another program has that
    * port: then there are none, as there are when some may be missing.
    */
   generationsOf(child: number): readonly number[] {

@@ -32,7 +32,7 @@ export function kernelTable(
   };
 }
 
-/** Rules or elements that were read later may lead to a chain that was not there yet; nobody knows what is in it. */
+/** Rules or elements that were read later may lead to a chain that did not exist yet; its contents are unknown. */
 class Chains extends Map<string, KernelChain> {
   override get(name: string): KernelChain {
     const unknown = {

@@ -27,7 +27,7 @@ export interface Conntrack {
 
   /**
    * Has the kernel count the packets of connections that begin from now on, which it takes to watch those of SCTP. Idempotent.
-   * @throws when it cannot be set; the message says what to do
+   * @throws when it cannot be set; the message names the action
    */
   countPackets(): void;
 

@@ -3,7 +3,7 @@ import type { SeenFlow } from '../../../domain/conntrack/flow.js';
 /** What happens to tracked connections. A flow is only valid during the call. */
 export interface FlowSink {
   began(flow: SeenFlow): void;
-  /** Of changes only those that matter to counting are told: the first answer, and the end as TCP has it. */
+  /** Only changes that matter for counting are reported: the first answer, and the end of TCP connections. */
   changed(flow: SeenFlow): void;
   /** The kernel no longer tracks it. */
   ceased(flow: SeenFlow): void;
@@ -41,7 +41,7 @@ export interface FlowEvents {
   /** Passes on what happened since the last call, as much as the buffer holds. Blocks for some milliseconds at most. */
   read(sink: FlowSink): EventsRead;
   /**
-   * From now on only connections of this sample are told and found (`inSample`), by events and walks alike. The kernel leaves
+   * From now on only connections of this sample are reported and found (`inSample`), by events and listings. The kernel leaves
    * the others out, so they cost nothing here.
    */
   sample(shift: number): void;

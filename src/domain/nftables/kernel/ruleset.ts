@@ -128,7 +128,7 @@ export type Expression =
       /** The kernel's number: 1 to restart the timeout of an element that is there. */
       readonly op?: number;
     }
-  /** A number that nobody can foresee: `numgen`, `symhash`, a hash whose seed the kernel keeps to itself. */
+  /** An unpredictable number: `numgen`, `symhash`, a hash whose seed the kernel keeps to itself. */
   | {
       readonly kind: 'random';
       readonly to: number;

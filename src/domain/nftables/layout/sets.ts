@@ -153,7 +153,7 @@ export const REJECTED_NODE_PORTS: SetDefinition = {
   comment: 'localhost NodePorts rejected by kube-proxy',
 };
 
-/** The sets that every table has, whatever the services. */
+/** The sets of every table, independent of services. */
 export const STATIC_SETS: readonly SetDefinition[] = [
   CLUSTER_IPS,
   HAIRPIN_CONNECTIONS,
@@ -164,7 +164,7 @@ export const STATIC_SETS: readonly SetDefinition[] = [
   ...VARIANTS.flatMap((variant) => Object.values(setsOf(variant)) as SetDefinition[]),
 ];
 
-/** The sets that a table may have, whatever the services. */
+/** The possible sets of a table, independent of services. */
 export const POSSIBLE_SETS: readonly SetDefinition[] = [...STATIC_SETS, ...SOURCES_SETS, REJECTED_NODE_PORTS];
 
 /** What the element of a frontend leads to. */

@@ -63,7 +63,7 @@ export function sourcesStructure(prefixLength: number): Structure {
   return { name: set.name, set, prefixLength };
 }
 
-/** The structures that the node wants, whatever the services. */
+/** The structures of the node, independent of services. */
 export function nodeStructures(node: NodeNetwork): readonly Structure[] {
   const protocols = rejectedProtocols(node);
   if (protocols.length === 0) return [];
