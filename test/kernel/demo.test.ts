@@ -128,7 +128,7 @@ describe('npm start', () => {
   });
 
   async function brokenOnesAreShown(demo: RunningDemo): Promise<void> {
-    const shown = await demo.until(/solutions\.txt tells/);
+    const shown = await demo.until(/solutions\.txt has the solutions/);
     const [, page = ''] = /^Its page, while the demo runs: (http:\S+)$/m.exec(shown) ?? [];
     await demo.answers('10.96.0.91:80', ['backend-1', 'backend-2', 'no answer']);
     await demo.answers('192.0.2.10:30092', ['no answer']);
@@ -137,16 +137,21 @@ describe('npm start', () => {
 
     const explained = async (name: string): Promise<string> =>
       (await fetch(`${page}debug/explain?subject=broken/${name}`)).text();
-    expect(await explained('login')).toContain('the policy is Local, and no endpoint on this node is usable');
+    expect(await explained('login')).toContain(
+      'externalTrafficPolicy is Local and no endpoint on this node is ready',
+    );
     expect(await explained('search')).toContain('no EndpointSlice has a port named http (they have: web)');
     const explain = /ip netns exec (\S+) bin\/kubeproxy explain login/.exec(shown);
-    const told = await execa(
-      'ip',
-      ['netns', 'exec', explain![1]!, 'bin/kubeproxy', 'explain', 'cart', '--probe'],
-      {
-        reject: false,
-      },
-    );
+    const run = (...command: readonly string[]) =>
+      execa('ip', ['netns', 'exec', explain![1]!, 'bin/kubeproxy', ...command], { reject: false });
+    const unresponsive =
+      /1 of 3 ready endpoints does not answer: pod cart-3 \(10\.244\.1\.19:8080\), \d+ connections/;
+    const { stdout: services, exitCode } = await run('services', '-n', 'broken');
+    expect(services).toMatch(new RegExp(`^broken +cart .* warning .*${unresponsive.source}`, 'm'));
+    expect(exitCode).toBe(1);
+    const told = await run('explain', 'cart', '--probe');
+    expect(told.stdout).toMatch(unresponsive);
+    expect(told.exitCode).toBe(1);
     expect(told.stdout).toMatch(/10\.244\.1\.19:8080\/TCP: no answer/);
     const before = demo.output.length;
     await removeEndpoint('10.244.1.19', join(examples, 'broken', 'cart.yaml'));

@@ -154,7 +154,7 @@ it('shows a named Service without traffic, and ends with 1 for one that does not
 it('prints a table', async () => {
   const { stdout } = await Command.run(testbed.node, ['top', '--once', '--sort', 'unanswered']);
   expect(stdout).toMatch(/^SERVICE PORT +PROTOCOL +OPEN +NEW\/S +UNANSWERED +BYTES\/S +STATE$/m);
-  expect(stdout).toMatch(/^default\/mute:http +TCP +5 +0 +5 +0 B +1 of 1 endpoint does not answer$/m);
+  expect(stdout).toMatch(/^default\/mute:http +TCP +5 +0 +5 +0 B +1 of 1 ready endpoint does not answer$/m);
   expect(stdout).toMatch(/^ +10\.244\.1\.99:8080 +5 +0 +5 +0 B +does not answer$/m);
 });
 

@@ -1,4 +1,4 @@
-import { endpointPlace } from '../../domain/model/endpoint.js';
+import { endpointPlace, type Endpoint } from '../../domain/model/endpoint.js';
 import { ejectedOf, type EndpointSelection } from '../../domain/select-endpoints.js';
 import { fields, list, number, optional, word, type Checked } from '../../domain/shape.js';
 import { flag, text, time } from '../../domain/shape.js';
@@ -57,6 +57,10 @@ const endpointReport = fields({
   ...numbers,
   address: text,
   port: number,
+  /** As in `Endpoint`. */
+  pod: optional(text),
+  nodeName: optional(text),
+  zone: optional(text),
   state: word<EndpointUse>(),
   /** It is ready, and the last connections to it, three or more, got no answer. */
   unresponsive: flag,
@@ -89,14 +93,20 @@ export const trafficAnswer = fields({
 });
 
 /** How the endpoints are used that any frontend may reach, or might if they were not ejected: by `ip:port`. */
-function endpointUses(selection: EndpointSelection): ReadonlyMap<string, EndpointUse> {
-  const ejected = ejectedOf(selection).map((one): [string, EndpointUse] => [endpointPlace(one), 'ejected']);
-  const used = selection.reachable.map((one): [string, EndpointUse] => [
-    endpointPlace(one),
-    one.ready ? 'ready' : 'terminating',
+function endpointUses(selection: EndpointSelection): ReadonlyMap<string, UsedEndpoint> {
+  const used = (one: Endpoint, state: EndpointUse): [string, UsedEndpoint] => {
+    const { pod, nodeName, zone } = one;
+    return [endpointPlace(one), { pod, nodeName, zone, state }];
+  };
+  return new Map([
+    ...ejectedOf(selection).map((one) => used(one, 'ejected')),
+    ...selection.reachable.map((one) => used(one, one.ready ? 'ready' : 'terminating')),
   ]);
-  return new Map([...ejected, ...used]);
 }
+
+type UsedEndpoint = Pick<EndpointReport, 'pod' | 'nodeName' | 'zone' | 'state'>;
+
+const UNUSED: UsedEndpoint = { state: 'unused' };
 
 const NOTHING: EndpointSnapshot = {
   connections: 0,
@@ -186,12 +196,12 @@ function reportOfPort(
   const texts = new Set([...uses.keys(), ...(after?.endpoints.keys() ?? [])]);
   const endpoints = Array.from(texts, (text): EndpointReport => {
     const now = after?.endpoints.get(text) ?? NOTHING;
-    const state = uses.get(text) ?? 'unused';
+    const used = uses.get(text) ?? UNUSED;
     return {
       ...addressAndPort(text),
-      state,
+      ...used,
       // UDP has no answer of its own.
-      unresponsive: now.unresponsive && state === 'ready' && entry.name.protocol !== 'UDP',
+      unresponsive: now.unresponsive && used.state === 'ready' && entry.name.protocol !== 'UDP',
       ...measure(now, before?.endpoints.get(text) ?? NOTHING),
     };
   });

@@ -26,6 +26,12 @@ export function endpointPlace({ address, port }: Pick<Endpoint, 'address' | 'por
   return hostPort(address, port);
 }
 
+/** An endpoint in a sentence: `pod cart-7f9 (10.244.1.7:8080)`, or `10.244.1.7:8080` if no pod is known. */
+export function endpointName(endpoint: Pick<Endpoint, 'address' | 'port' | 'pod'>): string {
+  const place = endpointPlace(endpoint);
+  return endpoint.pod === undefined ? place : `pod ${endpoint.pod} (${place})`;
+}
+
 /** Identifies a port within its Service. */
 export interface PortIdentity {
   readonly port: string;

@@ -1,6 +1,6 @@
 /** What every verdict says, and the next step: the one place of these sentences. */
 
-import { endpointPlace, type Endpoint, type PortIdentity } from '../model/endpoint.js';
+import { endpointName, type Endpoint, type PortIdentity } from '../model/endpoint.js';
 import type { Service, NotProxiedKind } from '../model/service.js';
 import type { Protocol, ServiceKey } from '../model/service-port-name.js';
 import type { IpFamily } from '../net/ip-family.js';
@@ -294,9 +294,8 @@ function podAt(address: string): string {
 const MOST_UNRESPONSIVE = 3;
 
 function unresponsiveText(endpoint: UnresponsiveEndpoint): string {
-  const { pod, unansweredConnections = 0 } = endpoint;
-  const place = endpointPlace(endpoint);
-  const name = pod === undefined ? place : `pod ${pod} (${place})`;
+  const { unansweredConnections = 0 } = endpoint;
+  const name = endpointName(endpoint);
   return unansweredConnections === 0
     ? name
     : `${name}, ${counted(unansweredConnections, 'connection')} without an answer`;

@@ -27,7 +27,7 @@ import { RunningProxy } from '../running-proxy.js';
 import { formatted, jsonLine, print, inToneOf, columns, cutLine, written } from '../output.js';
 import { untilUserEnds } from '../watch.js';
 import { bytesText, countingWords } from '../../../application/words.js';
-import { hostPort } from '../../../../domain/net/address.js';
+import { endpointName } from '../../../../domain/model/endpoint.js';
 import { NO_ENDPOINT, SILENT } from '../../../application/words.js';
 import type { ReadStream, WriteStream } from 'node:tty';
 
@@ -172,9 +172,7 @@ export function trafficLines(report: TrafficReport, isWide: boolean): readonly s
     cells(displayName({ ...port, port: port.portName }), port.protocol, port.family, port, portState(port)),
     ...port.endpoints
       .filter((endpoint) => isWide || hasTraffic(endpoint))
-      .map((endpoint) =>
-        cells(`  ${hostPort(endpoint.address, endpoint.port)}`, '', '', endpoint, endpointState(endpoint)),
-      ),
+      .map((endpoint) => cells(`  ${endpointName(endpoint)}`, '', '', endpoint, endpointState(endpoint))),
   ]);
   return [
     ...headLines(report),
@@ -211,10 +209,11 @@ function hasTraffic({
 function portState({ unresponsiveEndpoints, endpoints }: PortReport): string {
   if (endpoints.every(({ state }) => state === 'unused')) return inToneOf(NO_ENDPOINT);
   if (unresponsiveEndpoints === 0) return '';
-  const verb = endpoints.length === 1 ? 'does' : 'do';
+  const ready = endpoints.filter(({ state }) => state === 'ready').length;
+  const verb = unresponsiveEndpoints === 1 ? 'does' : 'do';
   return inToneOf(
     'silent',
-    `${unresponsiveEndpoints} of ${counted(endpoints.length, 'endpoint')} ${verb} not answer`,
+    `${unresponsiveEndpoints} of ${counted(ready, 'ready endpoint')} ${verb} not answer`,
   );
 }
 
