@@ -1,6 +1,6 @@
 /**
- * The ports of the proxy in memory, for tests without a kernel, a cluster or a clock, and for programs that only want
- * to know what a proxy would do.
+ * The ports of the proxy in memory, for tests without a kernel, a cluster or a clock, and for programs that only
+ * compute the effects of a proxy.
  *
  * @packageDocumentation
  */

@@ -45,14 +45,14 @@ export interface ProxyOptions {
    * manifests or a source of one's own, the log.
    */
   readonly events?: EventRecorder & { stop?(): Promise<void> };
-  /** Hears what the sync loops do. It replaces the proxy's own, so health and metrics then know nothing of syncs. */
+  /** Receives the reports of the sync loops. It replaces the proxy's own, so health and metrics have no data about syncs then. */
   readonly syncObserver?: SyncObserver;
 }
 
 /**
  * Puts a proxy together; nothing runs before its `start`. Unlike the program it leaves the process and the machine alone:
  * it handles no signals, sets no sysctls but those of its mode, removes no rules of other modes, and serves health and metrics only if the
- * flags, or the configuration file that they name, ask for it. With backends of one's own it opens no health-check node
+ * flags, or the configuration file that they name, enable it. With backends of one's own it opens no health-check node
  * ports either, listens for no node ports on localhost, and settings that differ between modes are those of nftables mode, unless `--proxy-mode` is given.
  * @throws UsageError, ConfigurationError when the flags are invalid
  * @throws when the mode that the flags choose cannot be used on this machine
@@ -144,7 +144,7 @@ export class EmbeddedProxy {
   }
 
   /**
-   * To be called once. Rejects when the source cannot be started, or a server that was asked for with
+   * To be called once. Rejects when the source cannot be started, or a server that was requested with
    * `--bind-address-hard-fail`, or when `stop` is called meanwhile; what was started is stopped again then.
    */
   async start(): Promise<void> {

@@ -66,7 +66,7 @@ export async function followConfiguration(
 }
 
 /**
- * The command line with the edited file, in the mode in force if that is the mode that the file asks for.
+ * The command line with the edited file, in the mode in force if the file requests that mode.
  * @throws any error, with the reason why the edit is invalid
  */
 function readEdit(asked: CommandLine, { live, checkNode }: EditedParts, readFile: () => string): CommandLine {

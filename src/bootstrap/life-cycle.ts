@@ -4,7 +4,7 @@ import { NamedError } from '../domain/model/named-error.js';
 
 /** Something that runs until it is stopped: the two ends of its life, under one name. */
 export interface Part {
-  /** As an operator knows it: `metrics server`. */
+  /** The name for operators: `metrics server`. */
   readonly name: string;
   /**
    * Resolves when it runs. Missing: it is running when it is registered, or starts by itself.

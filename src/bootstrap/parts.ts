@@ -129,7 +129,7 @@ export interface ProxyParts extends ReaderParts, DiagnosedParts {
   readonly healthCheckListener: HealthCheckListener | undefined;
   /** Undefined: the proxy listens on no node ports. */
   readonly localhostRelay: LocalhostRelay | undefined;
-  /** Undefined: the configuration wants none, as with the servers. */
+  /** Undefined: not configured, as with the servers. */
   readonly trafficMetrics: TrafficMetrics | undefined;
   /** What the metrics server answers as kube-proxy's does, except profiles. */
   readonly metricsRoutes: Routes;

@@ -26,7 +26,7 @@ import { protocolsToReset } from './serve-family.js';
 import { setUpHost, nodeEvent } from './this-node.js';
 import { versionLine } from './version.js';
 
-/** Does what the flags ask for without a subcommand, and returns the exit code of the program. */
+/** Runs the action of the flags without a subcommand, and returns the exit code of the program. */
 export async function runProxy(commandLine: CommandLine, logger: PinoLogger): Promise<number> {
   if (commandLine.cleanup) {
     await new Cleanup(allModes(commandLine, logger), logger).run();

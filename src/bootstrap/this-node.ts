@@ -91,7 +91,7 @@ export function checkedSettings({ configuration }: CommandLine): CheckedSettings
 }
 
 /**
- * Sets what the configuration asks of the machine, apart from rules: the sysctls of connection tracking
+ * Applies the machine settings of the configuration, apart from rules: the sysctls of connection tracking
  * (docs/spec/server.md §4). Those of a mode: `OpenMode.setUp`. Needs no API server; idempotent.
  * @throws ConntrackSettingsError
  */
@@ -122,7 +122,7 @@ export function nodeEvent(
   };
 }
 
-/** The addresses of this node. Nothing is opened before `open`, or before they are asked for. */
+/** The addresses of this node. Nothing is opened before `open`, or before they are requested. */
 export class NodeAddresses implements LocalAddresses {
   private opened: LocalAddresses | undefined;
 

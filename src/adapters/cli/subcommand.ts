@@ -27,7 +27,7 @@ export interface Subcommand<
   /** Commands below this one, which take its options, too. Their name is the first operand of `request`. */
   readonly commands?: readonly CommandForm[];
   /**
-   * What is asked for, besides the name.
+   * What is requested, besides the name.
    * @param operands the arguments that are not options
    * @param options the values of `options`, by name in camel case
    * @throws UsageError
@@ -40,7 +40,7 @@ export interface AnySubcommand extends Omit<Subcommand<string, never, object>, '
   request(operands: readonly string[], options: object): object;
 }
 
-/** What a command line asks for: `run`, or what the subcommand of this name made of its arguments. */
+/** The request of a command line: `run`, or the parsed arguments of a subcommand. */
 export interface Request {
   readonly name: string;
   /** Files and folders, instead of those of `--manifests`. */

@@ -22,7 +22,7 @@ const MOST_ACKNOWLEDGEMENTS = 2;
 /** Connections in one system call: a few milliseconds' work, and far fewer answers than the receive buffer holds. */
 const AT_ONCE = 64;
 
-/** A connection that was found, with what it takes to ask for it again. */
+/** A connection that was found, with the data for another query. */
 export class FoundInKernel implements FoundConnection {
   readonly destination: string;
   readonly destinationPort: number;
@@ -31,7 +31,7 @@ export class FoundInKernel implements FoundConnection {
   readonly protocol: Protocol;
   /** Attributes of a request. */
   readonly identity: Buffer;
-  /** Of SCTP, as of the last look: packets of each direction, bytes of the client, and whether it waits for an answer. */
+  /** Of SCTP, as of the last poll: packets of each direction, bytes of the client, and whether it waits for an answer. */
   private sent = 0;
   private bytesSent = 0;
   private answered = 0;

@@ -57,7 +57,7 @@ export const SCTP_CLOSED = 1;
 /**
  * Flags of one direction of a TCP connection (IP_CT_TCP_FLAG_… of linux/netfilter/nf_conntrack_tcp.h). The kernel sets the second one
  * with each packet of this direction that acknowledges something, as all do except the first, and uses it only to
- * recognize resets that are too old. So one who clears it sees at the next look whether there was a packet.
+ * recognize resets that are too old. So after clearing it, the next poll shows whether there was a packet.
  */
 export const TCP_DATA_UNACKNOWLEDGED = 0x10;
 export const TCP_MAXACK_SET = 0x20;

@@ -34,7 +34,7 @@ import { type DumpQuery, firstEndpoint, TableWalk } from './table-walk.js';
 const ATTEMPTS = 5;
 /** Sockets that stay open between calls: as many as a sweep takes. */
 const MOST_IDLE = 2;
-/** How many connections are asked for by their endpoints before the kernel counts as unable. */
+/** How many connections are queried by their endpoints before the kernel counts as unable. */
 const PROBES = 2;
 
 /**
@@ -200,7 +200,7 @@ export class NetlinkConntrack implements Conntrack {
 
   /**
    * Kernels from 5.8 on, before 5.15.5 and 5.16, compare the reply part of a filter with zeros, and show nothing. So one connection that
-   * there is gets asked for by its endpoint. If it ends in between, the next one is; then the filter counts as wrong, which does no harm:
+   * there is gets queried by its endpoint. If it ends in between, the next one is; then the filter counts as wrong, which does no harm:
    * everything is compared here.
    */
   private async probeEndpointFilter(

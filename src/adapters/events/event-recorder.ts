@@ -31,14 +31,14 @@ const MOST_KNOWN = 500;
 /** How long `stop` waits for queued events. Milliseconds. */
 const STOP_TIMEOUT = 1_500;
 
-/** An event and what the API server knows about it. */
+/** An event and its state in the API server. */
 interface Entry {
   readonly event: ClusterEvent;
   readonly firstTime: number;
   name: string;
   count: number;
   lastTime: number;
-  /** The count that the API server knows; 0 before the first post. */
+  /** The count in the API server; 0 before the first post. */
   posted: number;
   queued: boolean;
   end: Timer | undefined;

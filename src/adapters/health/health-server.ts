@@ -24,7 +24,7 @@ export class HealthServer extends HttpListener {
 }
 
 /**
- * What load balancers and probes ask (docs/spec/server.md §8.2): `/healthz` is 200 when the proxy is healthy and the node eligible,
+ * Answers for load balancers and probes (docs/spec/server.md §8.2): `/healthz` is 200 when the proxy is healthy and the node eligible,
  * `/livez` unless a sync is overdue; otherwise 503. Two fields of the body are not kube-proxy's: `reason` explains a 503, and
  * `stale` lists kinds whose news may be missing. `/readyz` is our own and lists all its conditions.
  */

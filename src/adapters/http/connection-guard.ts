@@ -88,7 +88,7 @@ export function isOverLoopback({ remoteAddress }: Pick<Ends, 'remoteAddress'>): 
 
 /**
  * Whether the client is on this node: over loopback, or over another address of the node, which then is at both ends, as when the
- * kubelet asks a pod in the host's network.
+ * kubelet probes a pod in the host's network.
  */
 export function isThisNode(ends: Ends): boolean {
   const { remoteAddress, localAddress } = ends;

@@ -240,7 +240,7 @@ function headerOf(name: string, type: string, words: readonly string[]): IpSetHe
   return { name, type: type as IpSetType, family };
 }
 
-/** Replaces a protocol's number, which the tool prints when it does not know the name. */
+/** Replaces a protocol's number, which the tool prints for an unknown name. */
 function named(member: string): string {
   return member.replace(/,(6|17|132):/, (_, number: string) => `,${protocolText(Number(number))}:`);
 }
@@ -259,7 +259,7 @@ function restoreLine(step: IpSetStep): string {
   }
 }
 
-/** Protocols by their numbers: the tool knows names only where there is an /etc/protocols. */
+/** Protocols by their numbers: the tool has names only with an /etc/protocols. */
 function numbered(member: string): string {
   return member.replace(
     /,(tcp|udp|sctp):/,

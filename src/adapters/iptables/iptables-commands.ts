@@ -18,7 +18,7 @@ export interface RestoreOutcome {
 }
 
 /**
- * iptables as the driver needs it: the tools of the host, or tables in memory. It knows nothing of services. One call at a time
+ * iptables as the driver needs it: the tools of the host, or tables in memory. It is independent of services. One call at a time
  * for each family.
  */
 export interface IptablesCommands {

@@ -54,7 +54,7 @@ export interface IptablesBackendOptions {
   readonly isServiceChain?: (name: string) => boolean;
   /** As in DifferenceOptions. */
   readonly retired?: readonly string[];
-  /** How what is programmed deviates from what an entry asks for. */
+  /** Deviations of the rules from the request of an entry. */
   readonly warningFor?: (entry: ForwardingEntry) => string | undefined;
 }
 

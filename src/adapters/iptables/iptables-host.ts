@@ -20,7 +20,7 @@ export interface CounterMaker {
   ensure(name: CounterName): Promise<void>;
 }
 
-/** What the reader asks the tools. */
+/** Queries of the reader to the tools. */
 interface HostTool {
   identify(): Promise<Pick<IptablesIdentity, 'randomFully'>>;
   lackingMatches(family: IpFamily): Promise<readonly string[]>;
@@ -94,7 +94,7 @@ const FAMILY_WORD = 16;
 export class Nfacct {
   private constructor(private readonly channel: NetlinkChannel) {}
 
-  /** Throws a NetlinkError where there is no netlink; whether the kernel has counters shows when one is asked for. */
+  /** Throws a NetlinkError where there is no netlink; whether the kernel has counters shows when one is requested. */
   static open(): Nfacct {
     const channel = new NetlinkChannel(() => NetlinkSocket.open(NETLINK_NETFILTER));
     channel.open();

@@ -56,7 +56,7 @@ export interface IptablesToolOptions {
 
 /** What the tools of this host are, and can do. */
 export interface IptablesIdentity extends IptablesChoice {
-  /** MASQUERADE knows --random-fully (1.6.2 and later). */
+  /** MASQUERADE supports --random-fully (1.6.2 and later). */
   readonly randomFully: boolean;
 }
 
@@ -69,7 +69,7 @@ const WAIT_SECONDS = 5;
 /** Larger commits take nf_tables longer to build, smaller ones have it check all rules of a large table more often. */
 const NFT_CHAINS_PER_COMMIT = 1_000;
 
-/** Starts the programs of iptables, and knows why they would not start. */
+/** Starts the programs of iptables, and reports why they cannot start. */
 export class IptablesTool implements IptablesCommands {
   readonly lock: XtablesLock;
   private readonly launcher: readonly string[];
@@ -306,7 +306,7 @@ const LONGEST_PAUSE = 50;
  */
 export class XtablesLock {
   /**
-   * @param path by default where the tools look: XTABLES_LOCKFILE, or /run/xtables.lock
+   * @param path by default the tools' path: XTABLES_LOCKFILE, or /run/xtables.lock
    * @param pause waits between tries, for so many milliseconds
    */
   constructor(

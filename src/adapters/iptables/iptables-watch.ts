@@ -25,7 +25,7 @@ export interface IptablesWatch extends WriteWatch {
 }
 
 /**
- * Gives the answers of a watch that sees each commit. While that has none, looks whether the canaries and the jumps are there:
+ * Gives the answers of a watch that sees each commit. While it has none, checks whether the canaries and the jumps exist:
  * they are gone when another program flushed the tables.
  */
 export class CanaryWatch implements IptablesWatch {
@@ -115,7 +115,7 @@ export class LegacyWatch implements IptablesWatch {
   ) {}
 
   async ours<T>(write: () => Promise<T>, effect: (outcome: T) => RestoreEffect): Promise<T> {
-    // What differs from the last look before we write is the work of others.
+    // Differences from the last check before our write are changes by other programs.
     this.compare();
     const before = this.known;
     const outcome = await write();

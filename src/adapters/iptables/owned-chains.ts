@@ -93,7 +93,7 @@ type FirewallVerdict = 'absent' | 'unneeded' | 'protects' | 'not ours';
 
 /**
  * @param routesLocalnet whether the kernel lets packets for 127.0.0.0/8 in, from which the chain protects: the proxy has set it,
- *   and does not know whether another program had before
+ *   and cannot determine whether another program had before
  */
 export function judgeFirewall(saved: SavedTables, routesLocalnet: boolean): FirewallVerdict {
   const rules = savedRules(saved, 'filter', FIREWALL);

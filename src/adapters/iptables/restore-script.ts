@@ -201,7 +201,7 @@ export function* writeChains(
   const size = Math.min(chainsPerCommit, MOST_GATHERED);
   let group: ChainToWrite[] = [];
   for (const each of chains) {
-    // The tool reads the kernel's table as soon as it knows which, while the chains are made.
+    // The tool reads the kernel's table as soon as its name is known, while the chains are created.
     if (lines.begin(each.chain.table)) yield;
     if (group.length >= size && each.owner !== group.at(-1)!.owner) {
       yield* writeGroup(lines, group);

@@ -25,11 +25,11 @@ export interface IptablesChoice {
   readonly reason: string;
 }
 
-/** Starts programs, and knows what can be known without one. */
+/** Starts programs, and determines facts without one. */
 export interface ProgramRunner {
   /**
    * What it printed; undefined when there is no such program, or it failed. Rejects when it may succeed in the next moment.
-   * @param isThere what it is asked for is there if the program can run: rejects whenever it fails otherwise
+   * @param isThere a check that it can run: rejects whenever it fails otherwise
    */
   output(program: string, parameters: readonly string[], isThere?: boolean): Promise<string | undefined>;
   /** What it complains of when it fails; undefined when it does not, or there is no such program. */
@@ -267,7 +267,7 @@ export function legacyTables(family: IpFamily, folder = '/proc/net'): readonly s
   }
 }
 
-/** A page that is open asks every few seconds; rules of another variant come once in the life of a node. */
+/** An open page requests it every few seconds; rules of another variant come once in the life of a node. */
 const PERIOD_MILLISECONDS = 10_000;
 
 /** Whether the node uses both variants of iptables, for `status`. It checks only on request. */

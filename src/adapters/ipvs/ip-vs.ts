@@ -203,7 +203,7 @@ export function genericHeader(command: number, version: number): number {
 
 /**
  * The number that the kernel has given to a family of generic netlink; it may change when the family's module is loaded
- * again. Undefined if the kernel does not know the family.
+ * again. Undefined if the kernel does not have the family.
  */
 export function findGenericFamily(channel: NetlinkChannel, name: string): Promise<number | undefined> {
   const request = {

@@ -53,7 +53,7 @@ export interface IpvsKernel {
 }
 
 export interface IpvsDriverOptions {
-  /** The scheduler of Services that do not ask for another one. */
+  /** The scheduler of Services that request no other one. */
   readonly scheduler: string;
   /** Virtual servers at these addresses are never deleted. */
   readonly excludeCIDRs: readonly Cidr[];
@@ -78,7 +78,7 @@ export class IpvsDriver implements Driver<IpvsServicePortRules, IpvsChange> {
   private remains: Remains;
   /** When real servers that drain are looked at next. */
   private nextSweep = 0;
-  /** Schedulers that Services ask for and the kernel has. */
+  /** Requested schedulers that the kernel has. */
   private readonly schedulers = new Set<string>();
   private readonly tables: KernelTables;
   private readonly rules: IpvsRules;
@@ -196,7 +196,7 @@ export class IpvsDriver implements Driver<IpvsServicePortRules, IpvsChange> {
     yield* rules.differences(desired, saved, node);
   }
 
-  /** Deletes real servers that have drained; looks once in a while. */
+  /** Deletes real servers that have drained; checks periodically. */
   async removeUnused(): Promise<void> {
     const now = this.clock.steady();
     if (now < this.nextSweep) return;

@@ -32,7 +32,7 @@ interface Running {
  * Endpoints instead and delivers them as kind `Endpoints`; then both kinds become synced together. If the cluster offers
  * EndpointSlices later, after an upgrade, Endpoints are retracted as soon as the slices are delivered; after a downgrade it is the
  * other way round. The client, which is slow to
- * load, is asked for at the start.
+ * load, is requested at the start.
  */
 export class KubernetesSource implements ClusterSource {
   private readonly running = new Map<ResourceKind, Running>();

@@ -48,7 +48,7 @@ export interface ManifestContents {
 /**
  * Reads the text of a manifest, yielding to the event loop between documents and objects.
  * @param allocations with it, an address or port that two Services claim is a problem of the second, as when both were created in a
- *   cluster, kinds that no API server knows are one, and warnings are looked for
+ *   cluster, unknown kinds are errors, and warnings are reported
  * @throws ManifestSyntaxError
  */
 export async function loadManifest(
@@ -132,7 +132,7 @@ export class ManifestObjects implements ManifestContents {
     }
   }
 
-  /** Of a kind that is not read. What only looks like an object, as a kubeconfig does, is no problem but to an API server. */
+  /** Of a kind that is not read. A text that only resembles an object, such as a kubeconfig, is a problem for an API server only. */
   private problemOfKind(kind: string, apiVersion: unknown): string | undefined {
     const meant = meantKind(kind, apiVersion);
     if (meant !== undefined) return `is not a kind of Kubernetes; did you mean ${meant}?`;
@@ -215,7 +215,7 @@ const KINDS_OF: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['networking.k8s.io/v1', ['IPAddress', 'Ingress', 'IngressClass', 'NetworkPolicy', 'ServiceCIDR']],
 ]);
 
-/** False if it is certain that no API server knows the kind. */
+/** False if no API server has the kind. */
 function mayExist(kind: string, apiVersion: unknown): boolean {
   return KINDS_OF.get(apiVersion)?.includes(kind) ?? true;
 }

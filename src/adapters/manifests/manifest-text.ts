@@ -15,7 +15,7 @@ import { NamedError } from '../../domain/model/named-error.js';
 /** The path to a value: names of fields, and indices of lists. */
 export type Path = readonly (string | number)[];
 
-/** Text that is neither JSON nor YAML. Line and column count from 1; undefined if the parser does not know. */
+/** Text that is neither JSON nor YAML. Line and column count from 1; undefined if the parser does not report them. */
 export class ManifestSyntaxError extends NamedError {
   constructor(
     reason: string,

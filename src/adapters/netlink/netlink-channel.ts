@@ -262,7 +262,7 @@ export function writeRequest(
 }
 
 /**
- * Whether a request succeeded; false at one of the error numbers that the caller knows what to make of.
+ * Whether a request succeeded; false at one of the error numbers that the caller handles.
  * @throws NetlinkRequestError at any other
  */
 export function succeeded(

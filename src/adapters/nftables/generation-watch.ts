@@ -13,7 +13,7 @@ interface NumberedWrite {
  *
  * The first check takes the kernel's number as known; every number of ours that follows a known one is known, too. A check
  * that finds an unknown number starts a new epoch from there: another program's transaction lies between, or one of ours that
- * was not reported. A family that compared its table in the present epoch knows that no other program has written to it
+ * was not reported. If a family compared its table in the current epoch, no other program has written to it
  * since.
  */
 export class GenerationWatch implements WriteWatch {

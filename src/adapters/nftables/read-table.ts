@@ -261,7 +261,7 @@ interface Desired {
 
 const BY_NAME = new Map([...LOOKED_UP_SETS].map((set) => [set.name, set]));
 
-/** Elements to look up. As a lookup of what is known already, it notes what it does not know. */
+/** Elements to look up. As a lookup of known elements, it records unknown ones. */
 class WantedElements implements ElementLookup {
   private wanted = new Map<SetDefinition, Set<string>>();
   private readonly missing = new Map<SetDefinition, Set<string>>();

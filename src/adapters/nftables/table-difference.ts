@@ -41,7 +41,7 @@ export interface ChainDifference {
 interface ElementDifference {
   readonly actual: SetElement | undefined;
   readonly wanted: SetElement | undefined;
-  /** The service port that wants it. */
+  /** The service port that requires it. */
   readonly owner: ServicePortKey | undefined;
 }
 

@@ -6,7 +6,7 @@ import { isTemporary } from '../netlink/errors.js';
 import { NamedError } from '../../domain/model/named-error.js';
 
 /**
- * Access to the kernel's nf_tables, or to a table in memory in tests. It knows nothing about services; it commits
+ * Access to the kernel's nf_tables, or to a table in memory in tests. It is independent of services; it commits
  * transactions and reads the table `kube-proxy` of one family back.
  */
 export interface NftTransport {
@@ -23,7 +23,7 @@ export interface NftTransport {
    * times. If other programs commit all the time, the result may contain all, part or none of a change that another
    * program makes to this table meanwhile; the generation before the read then differs from the one after it, so the
    * change is noticed later. Large tables are read in pieces that yield to the event loop. Elements of dynamic sets are
-   * omitted. `expected` names the sets whose layout the caller knows; elements of other sets are omitted. Rejects with
+   * omitted. `expected` names the sets with a layout known to the caller; elements of other sets are omitted. Rejects with
    * the signal's reason soon after it is aborted.
    */
   read(

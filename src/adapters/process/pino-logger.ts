@@ -100,7 +100,7 @@ export class PinoLogger implements Logger {
   }
 }
 
-/** Writes lines in the form that the current settings ask for. */
+/** Writes lines in the form of the current settings. */
 class LogOutput implements DestinationStream {
   /** Makes pino set the `last…` fields before it writes a line, so that text is made from the facts, not from the JSON. */
   readonly [symbols.needsMetadataGsym] = true;
@@ -173,7 +173,7 @@ interface LogRecord {
   readonly facts: readonly (readonly [name: string, value: unknown])[];
 }
 
-/** Makes a record of what a logger and its parents know. `err` and `caller` among the facts are those of the record. */
+/** Makes a record of the facts of a logger and its parents. `err` and `caller` among the facts are those of the record. */
 export function logRecord(level: string, time: number, message: string, known: object): LogRecord {
   const { err, caller, ...rest } = known as Readonly<Record<string, unknown>>;
   const facts = Object.entries({ err, ...rest }).filter(([, value]) => hasText(value));

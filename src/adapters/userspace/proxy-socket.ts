@@ -73,7 +73,7 @@ export async function listenTcp(server: Server, { family, address, port }: Liste
 /** Opens a UDP socket on a port. Later errors go to the socket's own listeners. */
 export async function bindUdp({ family, address, port }: ListenOptions): Promise<UdpSocket> {
   const socket = udpSocket(family);
-  // Where there is no name to look up, it listens immediately.
+  // Without a name to look up, it listens immediately.
   const listening = once(socket, 'listening');
   socket.bind({ address: address ?? everyAddress(family), port });
   await listening;

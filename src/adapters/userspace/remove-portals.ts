@@ -61,7 +61,7 @@ function jumpRemoval(table: TableName, jumps: readonly PresentJump[]): RestoreSc
   });
 }
 
-/** A chain that is not there is made first, which is less work than to ask. */
+/** A missing chain is created first, which is less work than a query. */
 function chainRemoval(table: TableName, name: string): RestoreScript {
   return new RestoreScript(function* (lines) {
     yield lines.declare(table, name);

@@ -137,7 +137,7 @@ export class UserspaceBackend implements Backend {
     return this.follow(changes, node, false);
   }
 
-  /** @param isFull looks also for what leaves addresses as they are, such as links that come up */
+  /** @param isFull also checks for changes that keep addresses, such as links that come up */
   private async follow(
     changes: readonly ForwardingChange[],
     node: NodeNetwork,

@@ -96,7 +96,7 @@ export interface ApplyResult {
   /** Steps written; 0 when everything was right. */
   readonly written: number;
   readonly failed: readonly ServiceFailure[];
-  /** Deviations of what is programmed from what a Service asks for. */
+  /** Deviations of the rules from the request of a Service. */
   readonly notes?: readonly ServiceNote[];
   /**
    * UDP frontends of an earlier process that led to endpoints until `start` removed them, or `apply` those of a service port that failed

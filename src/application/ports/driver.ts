@@ -9,7 +9,7 @@ import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.
 import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 
 /**
- * What only one backend knows: how to compile a service port, and how to write and read the kernel. The reconciler
+ * The backend-specific parts: compiling a service port, and writing and reading the kernel. The reconciler
  * (`reconcile/reconciler.ts`) does the rest, for every backend alike: it decides what is desired, finds the service port that
  * the kernel rejects, and repairs. It makes one call at a time.
  *
@@ -33,7 +33,7 @@ export interface Driver<Rules, Change> {
   /**
    * The rules of one service port. The same entry makes the same rules, as long as `prepare` learns the same.
    * @param former its present rules; parts that stay the same may be reused
-   * @param warn takes, for people, how the rules deviate from what the entry asks for
+   * @param warn takes, for people, how the rules deviate from the request of the entry
    * @throws if the entry cannot be compiled: the service port keeps its rules, is reported, and retried
    */
   compile(entry: ForwardingEntry, former: Rules | undefined, warn: (text: string) => void): Rules;

@@ -19,7 +19,7 @@ export type Candidates<Rules> = ReadonlyMap<ServicePortKey, Rules | undefined>;
 export interface Compiled<Rules> {
   readonly candidates: Candidates<Rules>;
   readonly failed: readonly ServiceFailure[];
-  /** How rules deviate from what entries ask for. */
+  /** How rules deviate from the requests of entries. */
   readonly notes: readonly ServiceNote[];
 }
 

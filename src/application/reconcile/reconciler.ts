@@ -27,10 +27,10 @@ import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
 /**
- * Keeps the kernel equal to the desired state of one family, for any backend: the driver knows how to compile, write,
+ * Keeps the kernel equal to the desired state of one family, for any backend: the driver compiles, writes,
  * read and compare; the reconciler decides everything else.
  *
- * Memory knows what is committed (the desired state), so a change is the difference of two versions of a service port's
+ * Memory has the committed state (the desired state), so a change is the difference of two versions of a service port's
  * rules; nothing is read for it. If the kernel rejects a change, either it is not as remembered or a service port is
  * bad: a recovery attempt reads the kernel, writes the differences, and finds out which (`RecoveryAttempt`). A rejected
  * service port gets back its last good rules or keeps what the kernel has of it, and everything else is applied. The
@@ -217,7 +217,7 @@ export class Reconciler<Rules, Change> implements Backend {
 
   /** The UDP frontends that are lost by now. Those of service ports that failed at the start may be lost later. */
   private takeLost(): readonly FrontendAddress[] {
-    // To find out takes a look at everything that is desired.
+    // This needs a pass over the whole desired state.
     const lost = this.left.length > 0 ? (this.driver.desired.lost?.(this.left) ?? []) : [];
     const known = new Set(lost);
     this.left = this.failedAtStart.size > 0 ? this.left.filter((frontend) => !known.has(frontend)) : [];

@@ -1,6 +1,6 @@
 import type { VerificationKind, VerifyResult } from '../ports/backend.js';
 
-/** How often to look for signs that another program wrote. */
+/** How often to check for writes by other programs. */
 const QUICK_PERIOD = 1_000;
 /** If other programs write all the time and comparing is cheap: damage must still be noticed within seconds. */
 const LONGEST_QUICK_PERIOD = 3_000;

@@ -12,7 +12,7 @@ import { NamedError } from '../../domain/model/named-error.js';
 const MOST_WATCHERS = 8;
 /** How long counting continues without a watcher, in milliseconds: a watcher that returns in time finds complete counts. */
 const LINGER = 10_000;
-/** How often to look whether the first walk through the kernel's table is over. */
+/** How often to check whether the first listing of the kernel's table is complete. */
 const CHECK_EVERY = 100;
 
 /** There are as many watchers as may be. */

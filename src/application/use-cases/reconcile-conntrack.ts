@@ -107,7 +107,7 @@ export class ReconcileConntrack implements ForwardingListener {
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  /** Ends pending work if that is soon: the next process does not know the removed frontends. Idempotent. */
+  /** Ends pending work if that is soon: the next process does not have the removed frontends. Idempotent. */
   async stop(): Promise<void> {
     const limit = this.clock.after(LONGEST_END, () => this.stopping.abort());
     await this.work;

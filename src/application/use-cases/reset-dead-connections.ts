@@ -26,12 +26,12 @@ import {
 
 /** How long the connections of an endpoint are watched, in milliseconds. */
 const WATCHED = 5 * 60_000;
-/** Until the first look: endpoints of a node that died go one after the other, and are searched for together. */
+/** Until the first poll: endpoints of a node that died go one after the other, and are searched for together. */
 const BEFORE_FIRST_POLL = 1_000;
 const POLL_PERIOD = 2_000;
 /** Looks take at most this part of the time. */
 const PART_OF_TIME = 1 / 20;
-/** More are not watched: each takes a few hundred bytes, and all of them a second to look at. */
+/** More are not monitored: each takes a few hundred bytes, and polling all of them takes a second. */
 const MOST_CONNECTIONS = 65_536;
 
 /** An endpoint that stopped serving a service port. */
@@ -228,7 +228,7 @@ export class ResetDeadConnections implements ForwardingListener {
         look !== undefined &&
         (watched.responsiveness = responsivenessAfter(watched.responsiveness, look)) === 'unresponsive';
       if (!look || (isUnresponsive && !this.connectionTable)) connections.delete(connection);
-      // It may serve again since this look began.
+      // It may serve again since this poll began.
       if (!isUnresponsive || this.connectionTable || this.gone.get(of.id) !== of) return false;
       unresponsive.set(of.entry.key, (unresponsive.get(of.entry.key) ?? 0) + 1);
       return true;

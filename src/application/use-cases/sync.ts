@@ -172,7 +172,7 @@ export class Sync {
     return { ...(rest ? mergeResults(result, rest) : result), full: true, changed };
   }
 
-  /** Now that the backend knows what it keeps: Services without slices of which it keeps nothing need not wait. */
+  /** After the backend has its kept rules: Services without slices and without kept rules need not wait. */
   private async programDeferred(call: Call): Promise<ApplyResult | undefined> {
     const isFree = (key: ServiceKey): boolean => !this.table.has(key) && this.isExplained(key);
     const changes = this.table.update(

@@ -18,7 +18,7 @@ import { loggingProblems, validationProblems } from './validation.js';
 /** Beside the ports of kube-proxy, 10249 and 10256. */
 const SCRAPE_PORT = 10246;
 
-/** What the command line and the configuration file ask for together. */
+/** The command line and the configuration file combined. */
 export interface CommandLine extends CommandFlags {
   readonly request: Request;
   /** Whether what it prints has colors. */

@@ -55,7 +55,7 @@ export function withMode<T extends Configuration>(configuration: T, mode: ProxyM
 }
 
 /**
- * An edited configuration, with the defaults of the mode in force if that is the mode it asks for: an unset mode, or
+ * An edited configuration, with the defaults of the mode in force if it requests that mode: an unset mode, or
  * `auto`, still means the mode that was chosen at the start. If it requests another mode it is returned unchanged.
  */
 export function withModeAsBefore<T extends Configuration>(

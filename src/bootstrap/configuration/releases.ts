@@ -1,7 +1,7 @@
 /** Every minor release of Kubernetes that the program can behave as. */
 export const KUBERNETES_VERSIONS = ['1.36', '1.37', '1.38'] as const;
 export type KubernetesVersion = (typeof KUBERNETES_VERSIONS)[number];
-/** The one that counts unless another is asked for. */
+/** The one that counts unless another is requested. */
 export const USUAL_KUBERNETES_VERSION: KubernetesVersion = '1.37';
 
 /** Differences between releases, besides the stages of feature gates (docs/spec/changes-1.37.md). */
@@ -50,7 +50,7 @@ interface GateStage {
 interface GateSpec {
   /** Its effect here, for the documentation. */
   readonly help: string;
-  /** Its stage from a release on; releases before the first do not know the gate. */
+  /** Its stage from a release on; releases before the first do not have the gate. */
   readonly since: Readonly<Partial<Record<KubernetesVersion, GateStage>>>;
 }
 
@@ -92,7 +92,7 @@ const GATES = {
 };
 
 export type FeatureGate = keyof typeof GATES;
-/** Whether each gate is on; missing where the release does not know it. */
+/** Whether each gate is on; missing if the release does not have it. */
 export type FeatureGates = Readonly<Partial<Record<FeatureGate, boolean>>>;
 
 /** The gates in words, for `--help`. */
@@ -163,7 +163,7 @@ function gate(since: GateSpec['since'], help = 'No effect here.'): GateSpec {
   return { since, help };
 }
 
-/** Undefined where the release does not know the gate. */
+/** Undefined if the release does not have the gate. */
 function stageOf({ since }: GateSpec, version: KubernetesVersion): GateStage | undefined {
   const until = KUBERNETES_VERSIONS.slice(0, KUBERNETES_VERSIONS.indexOf(version) + 1);
   return until.map((one) => since[one]).findLast((stage) => stage !== undefined);

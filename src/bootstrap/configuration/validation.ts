@@ -50,7 +50,7 @@ export function validationProblems(configuration: ProxyConfiguration): readonly 
   problems.notNegativeDuration(`${CONNTRACK}.UDPTimeout`, conntrack.udpTimeout);
   problems.notNegativeDuration(`${CONNTRACK}.UDPStreamTimeout`, conntrack.udpStreamTimeout);
   problems.within('KubeProxyLinuxConfiguration.OOMScoreAdj', configuration.oomScoreAdj, -1000, 1000);
-  // 9: releases that do not know the gate have IPVS mode
+  // 9: releases without the gate have IPVS mode
   const available = PROXY_MODES.filter((one) => one !== 'ipvs' || gates.KubeProxyIPVS !== false);
   const words: readonly string[] = ['auto', ...available].sort();
   const modeText = `must be ${words.join(', ')} or blank (blank means the best-available proxy [currently iptables])`;

@@ -160,7 +160,7 @@ export const stringSlice: ValueType<readonly string[]> = {
   fromFile: (value) => (Array.isArray(value) ? value.map(string) : reject('a list of strings', value)),
   fromFlag: (value, earlier = []) => [...earlier, ...(value === '' ? [] : parseCsv(value))],
   format: (values) => `[${formatCsv(values)}]`,
-  // Kubernetes knows no difference between an empty list and none.
+  // Kubernetes does not distinguish an empty list from none.
   toFile: (values) => (values.length > 0 ? values : null),
 };
 

@@ -31,7 +31,7 @@ export interface ChosenMode {
 }
 
 /**
- * The mode that was asked for. An unset mode is iptables, as with kube-proxy; `auto` is nftables if this kernel supports
+ * The mode that was requested. An unset mode is iptables, as with kube-proxy; `auto` is nftables if this kernel supports
  * it, and iptables otherwise.
  */
 export async function chooseMode(commandLine: CommandLine, logger: Logger): Promise<ChosenMode> {
@@ -66,7 +66,7 @@ export async function suggestNftables({ configuration }: CommandLine, logger: Lo
   logger.info(facts, `no proxy mode is configured; using iptables. ${advice}`);
 }
 
-/** What people should know of the mode that they run: for the log at the start, and an event about the Node. */
+/** Notes for people about the mode: for the log at the start, and an event about the Node. */
 export interface ModeNotice {
   readonly severity: 'warn' | 'error';
   /** Of the event. */

@@ -57,7 +57,7 @@ export async function openIptables(logger: Logger): Promise<IptablesAccess> {
 
 /**
  * Removes what a mode makes in iptables, of both variants, except what the active mode has there.
- * @returns where it could not look, for people
+ * @returns the places that it could not check, for people
  */
 export function removeFromIptables(
   ownedChains: (saved: SavedTables, family: IpFamily) => OwnedChains,
@@ -77,7 +77,7 @@ export function removeFromIptables(
 /**
  * Looks into both variants, since the rules may have been written by either, and continues when one of them fails. Where the
  * kernel has no rules of a kind, its tool is not asked: that takes long, and makes empty tables.
- * @returns where it could not look, for people
+ * @returns the places that it could not check, for people
  */
 export async function withEachVariant(
   families: readonly IpFamily[],

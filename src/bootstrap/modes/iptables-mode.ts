@@ -104,7 +104,7 @@ function onlyLooking(counters: Nfacct | undefined): CounterMaker | undefined {
   return counters && { ensure: async (name) => void (await counters.packets(name)) };
 }
 
-/** For metrics, which ask while rules are written. Undefined where the kernel has no counters. */
+/** For metrics, which read them while rules are written. Undefined where the kernel has no counters. */
 async function openReadableCounters(): Promise<Nfacct | undefined> {
   const counters = openCounters();
   try {

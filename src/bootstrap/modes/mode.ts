@@ -41,7 +41,7 @@ export interface OpenMode {
   readonly connectionTable?: ConnectionTable;
   /** The sockets of the proxy, in userspace mode only. */
   readonly proxyPorts?: (family: IpFamily) => ProxyPorts;
-  /** Its backends are those of an embedding program: only that knows their rules. */
+  /** Its backends are those of an embedding program: only that program has their rules. */
   readonly isEmbedded?: true;
   /**
    * Sets what the mode needs of the machine besides rules: sysctls. To be called before the first rule, after all that may end
@@ -84,7 +84,7 @@ export interface Mode {
   readonly name: ProxyMode;
   /**
    * Changes no setting of this machine. Rejects when the mode cannot be used on it; the message has the reason.
-   * @param purpose `compare`: its backends are only asked for differences
+   * @param purpose `compare`: its backends are only requested differences
    */
   open(purpose?: OpenPurpose): Promise<OpenMode>;
   /**

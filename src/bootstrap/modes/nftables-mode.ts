@@ -20,7 +20,7 @@ export class NftablesMode implements Mode {
 
   /**
    * Why this machine has no nftables mode: its kernel is too old, cannot be reached, or rejects what the mode is made of.
-   * Undefined when it has, or when this process is not permitted to ask.
+   * Undefined when it has, or when this process is not permitted to query it.
    */
   async problem(): Promise<string | undefined> {
     try {
@@ -102,7 +102,7 @@ export function checkKernel(kernel = release(), environment: NodeJS.ProcessEnv =
   );
 }
 
-/** Access to nftables: a transport for each family, so that none waits for another, and one to ask for the generation. */
+/** Access to nftables: a transport for each family, so that none waits for another, and one for the generation. */
 export interface NftTransports {
   readonly families: Readonly<Record<IpFamily, NftTransport>>;
   readonly generations: NftTransport;

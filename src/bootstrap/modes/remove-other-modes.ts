@@ -9,7 +9,7 @@ import type { Mode, OpenMode } from './mode.js';
 
 const KEPT = 'keeping any rules of other modes';
 
-/** What is asked of the sync loops of the mode in force. */
+/** The required functions of the sync loops of the mode in force. */
 export type StandingLoop = Pick<
   SyncLoop,
   'firstAttempt' | 'verifyNow' | 'complete' | 'unreadSources' | 'rejectedPorts'
@@ -37,7 +37,7 @@ const NOTHING: Leftovers = { failed: [], left: [] };
  * Removes the rules of other modes, our own or kube-proxy's, when those of the present mode stand, and were seen to stand,
  * so that no connection is lost in between; and only when everything could be read and nothing is refused, for they may serve
  * what could not be. What the kernel has rejected for ten seconds is not waited for, and what the present mode itself cannot serve not at
- * all: the rules of other modes know nothing of changes, and the packets of all Services may meet them.
+ * all: the rules of other modes do not follow changes, and packets of all Services may match them.
  * @param stopping aborted when the program ends: until then it is waited until everything is read and programmed, and so
  *   are connections to their end, unless something failed. Without it nothing is waited for.
  */

@@ -41,7 +41,7 @@ export function leadsThrough(flow: Flow, frontends: readonly Pick<Frontend, 'add
   );
 }
 
-/** What an established connection of TCP or SCTP did since the look before. */
+/** What an established connection of TCP or SCTP did since the previous poll. */
 export interface ConnectionActivity {
   /** The client sent something. */
   readonly sent: boolean;
@@ -52,16 +52,16 @@ export interface ConnectionActivity {
 }
 
 /**
- * How long the endpoint of an established connection has been silent, in looks that are seconds apart:
- * - *answered*: it sent something since the look before.
+ * How long the endpoint of an established connection has not responded, in polls that are seconds apart:
+ * - *answered*: it sent something since the previous poll.
  * - *idle*: it sent nothing. So what its client sends from now on does not acknowledge anything, and if data of it is
  *   unacknowledged, calls for an answer.
  * - *waiting*: the client then sent, with data unacknowledged.
- * - *unresponsive*: until the next look there was still no answer. A working kernel acknowledges data within 0.2 s, independent of the
+ * - *unresponsive*: until the next poll there was still no answer. A working kernel acknowledges data within 0.2 s, independent of the
  *   process with the connection.
  *
  * None of these takes a pause for responsiveness. A client that does not read acknowledges all that it gets, and has nothing
- * unacknowledged. An endpoint that does not read has the client's kernel ask again and again, and answers each time. A
+ * unacknowledged. An endpoint that does not read causes repeated probes of the client's kernel, and answers each of them. A
  * client that sends only keepalives is ignored: they look like the window updates of a slow reader, and they detect a dead
  * endpoint themselves.
  *
@@ -83,7 +83,7 @@ export function responsivenessAfter(
 
 /**
  * How many connections each endpoint has that appears dead as a whole: one of them is silent, and none is answered, or may be by the
- * next look. Quiet ones say nothing.
+ * next poll. Idle ones do not count.
  */
 export function unresponsiveEndpoints<Endpoint>(
   connections: Iterable<{ readonly of: Endpoint; readonly responsiveness: Responsiveness }>,

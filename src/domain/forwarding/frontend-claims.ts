@@ -78,7 +78,7 @@ export class FrontendClaims {
 
   /**
    * Replaces the reserved frontends. Costs what is reserved, and what those request that request the same; with other reserved
-   * addresses, a look at all entries.
+   * addresses, a pass over all entries.
    * @param affected as in `replace`
    */
   reserve(reserved: ReservedFrontends | undefined, affected: Set<ServicePortKey>): void {

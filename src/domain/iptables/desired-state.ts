@@ -183,7 +183,7 @@ export interface DesiredSharedChain extends Chain {
 
 /**
  * All chains of the iptables mode as they should be: what a fresh start writes, and verification compares with. They are made
- * when asked for, from the desired state and the base rules as they are at that moment.
+ * when requested, from the desired state and the base rules as they are at that moment.
  */
 export class DesiredTables {
   constructor(

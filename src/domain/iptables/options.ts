@@ -6,7 +6,7 @@ import type { ServicePortKey } from '../model/service-port-name.js';
 
 /** What the rules depend on in this host's kernel and tools. */
 export interface IptablesHost {
-  /** The tool knows MASQUERADE --random-fully (1.6.2 and later). */
+  /** The tool supports MASQUERADE --random-fully (1.6.2 and later). */
   readonly randomFully: boolean;
   /** Sysctl nf_conntrack_tcp_be_liberal: packets out of window are no mistake, so they are not dropped. */
   readonly tcpLiberal: boolean;

@@ -36,7 +36,7 @@ interface Collected extends IpvsPart {
 
 /**
  * What the kernel holds, as parts, each under its key as its label. Nothing there names a Service, so a service port is known by the
- * parts that it wants. Everything about one frontend, in any set, is in its part. An address is in the parts of all its
+ * parts that it claims. Everything about one frontend, in any set, is in its part. An address is in the parts of all its
  * virtual servers, or in one of its own.
  */
 export class IpvsAdoptedRules implements AdoptedRules<IpvsServicePortRules> {
@@ -44,7 +44,7 @@ export class IpvsAdoptedRules implements AdoptedRules<IpvsServicePortRules> {
   /** By the address that they have bound. */
   private readonly binding = new Map<string, Collected[]>();
 
-  /** @param desired knows who claims a part by now, and who holds it */
+  /** @param desired has the current claims and owners of parts */
   constructor(
     present: PresentState,
     private readonly desired: Pick<IpvsDesiredState, 'ownerOf' | 'rules'>,

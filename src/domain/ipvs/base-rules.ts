@@ -20,7 +20,7 @@ const NODE_PORT = 'KUBE-NODE-PORT';
 type Lookup = 'dst' | 'dst,dst' | 'src,dst' | 'dst,dst,src';
 
 /**
- * The iptables rules of IPVS mode (docs/spec/ipvs.md §6). They know services only by the sets. Most rules for a set are there
+ * The iptables rules of IPVS mode (docs/spec/ipvs.md §6). They refer to services only through the sets. Most rules for a set are there
  * only while it has members.
  * @param filled the sets that have members
  */

@@ -19,7 +19,7 @@ export function compileIpvs(entry: ForwardingEntry, options: IpvsOptions): IpvsS
   return new ServicePortCompiler(entry, options).compile();
 }
 
-/** What a frontend asks for besides its virtual server. */
+/** The requests of a frontend besides its virtual server. */
 interface Asked extends Pick<IpvsPart, 'members'> {
   readonly bound?: string | undefined;
   readonly rules?: IpvsPart['rules'];
@@ -60,7 +60,7 @@ class ServicePortCompiler {
     return [...this.parts.values()];
   }
 
-  /** What a frontend other than a node port asks for besides its virtual server. An address that the node has stays where it is. */
+  /** The requests of a frontend other than a node port besides its virtual server. An address of the node is not moved. */
   private askedAt({ kind, port }: Frontend, address: string): Asked {
     const { sourceRanges, sourceRangesCoverNode, externalPolicyLocal } = this.entry;
     const member = (set: ServiceSet, source?: string) => this.addressAndPort(set, address, port, source);
@@ -210,7 +210,7 @@ function networkText(range: Cidr): string {
 /** What the rules of a service port depend on besides its forwarding entry. */
 export interface IpvsOptions {
   readonly node: Pick<NodeNetwork, 'nodePortIPs' | 'nodeAddresses'>;
-  /** The scheduler of Services that do not ask for another one. */
+  /** The scheduler of Services that request no other one. */
   readonly scheduler: string;
   /** Whether the kernel has the scheduler. */
   readonly hasScheduler: (name: string) => boolean;
@@ -231,13 +231,13 @@ export type Scheduler = Pick<VirtualServer, 'scheduler' | 'flags'>;
 const MAGLEV: Scheduler = { scheduler: 'mh', flags: HASH_SOURCE_PORT };
 const MAGLEV_BY_SOURCE: Scheduler = { scheduler: 'mh', flags: 0 };
 
-/** Those that look at weights, in place of those that do not. */
+/** Schedulers with weights, in place of those without. */
 const WEIGHTED: Readonly<Record<string, string>> = { rr: 'wrr', lc: 'wlc' };
 
 /**
- * The schedulers that do what a Service asks for, the best first; none if it does not ask. The one that it names comes before those that
- * do what `kube-proxy-ts/load-balancing` and weights ask for.
- * @param usual the scheduler of Services that do not ask
+ * The schedulers for the request of a Service, the best first; none without a request. The one that it names comes before those for
+ * `kube-proxy-ts/load-balancing` and weights.
+ * @param usual the scheduler of Services without a request
  */
 export function schedulersFor(
   { scheduler, balancing }: Pick<ForwardingEntry, 'scheduler' | 'balancing'>,

@@ -21,7 +21,7 @@ interface OwnedServer extends ServedAddress {
 const NO_OWNERS: readonly ServicePortKey[] = [];
 
 /**
- * What IPVS mode wants in the kernel: that of the parts that service ports hold. Any number of parts may refer to an address or a
+ * The desired state of IPVS mode: that of the parts that service ports own. Any number of parts may refer to an address or a
  * set member, which is there as long as one does.
  */
 export class IpvsDesiredState implements DesiredState<IpvsServicePortRules, IpvsChange> {
@@ -67,7 +67,7 @@ export class IpvsDesiredState implements DesiredState<IpvsServicePortRules, Ipvs
     for (const { part } of this.parts.held()) if (part.served) yield part.key;
   }
 
-  /** The service ports that want this virtual server, address or member; none if it must not be there. */
+  /** The service ports that require this virtual server, address or member; none if it must not be there. */
   owners(what: string): readonly ServicePortKey[] {
     const references = this.shared.get(what);
     if (references) return [...new Set(references.values())];
@@ -156,7 +156,7 @@ export class IpvsChange {
   readonly members = new Set<SetMember>();
   /** Service ports whose iptables rules may have changed. */
   readonly rules = new Set<ServicePortKey>();
-  /** Who asked for it first, before or after the change, by virtual server, address or member. */
+  /** Who requested it first, before or after the change, by virtual server, address or member. */
   readonly owners = new Map<string, ServicePortKey>();
 
   /** A part that a service port has from now on, or had until now. */

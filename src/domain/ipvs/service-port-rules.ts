@@ -25,7 +25,7 @@ export function serverOf(member: SetMember): VirtualServerKey | undefined {
 }
 
 /**
- * What a service port asks for at one frontend, or a member of a set that belongs to none. It gets that only when it holds the
+ * The request of a service port for one frontend, or a member of a set that belongs to none. It gets it only when it owns the
  * part. The key of a frontend is its name, `10.96.0.10:53/UDP`, or `node port 30053/UDP` for what all addresses of a node port
  * share; that of a lone member is the member.
  */
@@ -38,5 +38,5 @@ export interface IpvsPart extends Part {
   readonly rules: readonly SharedEntry[];
 }
 
-/** Everything that one service port asks for in its family. */
+/** All requests of one service port in its family. */
 export type IpvsServicePortRules = readonly IpvsPart[];

@@ -4,7 +4,7 @@ import { displayName, type ServicePortName } from '../model/service-port-name.js
 
 /**
  * The last checks before text is written to the kernel, or printed for `nft -f`. They are cheap enough for every element of a
- * large set, and know nothing about services.
+ * large set, and are independent of services.
  */
 
 /** Text that cannot be written. The value is quoted and shortened. */

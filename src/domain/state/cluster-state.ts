@@ -18,7 +18,7 @@ import { subset } from '../model/subset.js';
 import { IP_FAMILIES, type IpFamily } from '../net/ip-family.js';
 
 /**
- * Everything the proxy knows about the cluster: validated objects, indexed so that a Service and its endpoints are found
+ * The known state of the cluster: validated objects, indexed so that a Service and its endpoints are found
  * without a search. Each call returns what it may have changed; changes are not remembered.
  */
 export class ClusterState {

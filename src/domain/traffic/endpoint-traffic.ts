@@ -17,7 +17,7 @@ export interface CountedFlow {
   overdue: boolean;
   /** In both directions, as last seen; undefined while unknown. What came before is not counted. */
   bytes: number | undefined;
-  /** The last walk through the kernel's table that knows of it. */
+  /** The last listing of the kernel's table that contains it. */
   walk: number;
 }
 

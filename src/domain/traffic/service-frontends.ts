@@ -30,7 +30,7 @@ export class ServiceFrontends {
   }
 
   /**
-   * Takes over all forwarding entries as they are now. Entries are values: one that is the same object costs a look.
+   * Takes over all forwarding entries as they are now. Entries are values: one that is the same object costs one comparison.
    * @param localAddresses where node ports are
    */
   follow(entries: Iterable<ForwardingEntry>, localAddresses: Iterable<string>): void {

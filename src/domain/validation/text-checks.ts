@@ -2,7 +2,7 @@ import { parseAddress, specialRange } from '../net/address.js';
 import { addressBits, cidrText, parseCidr } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
 
-/** The forms of texts that the API server's validation knows (apimachinery, util/validation). */
+/** The forms of texts of the API server's validation (apimachinery, util/validation). */
 
 /** Why a text is wrong, such as `is not a DNS label`; undefined if it is right. */
 export type TextCheck = (text: string) => string | undefined;

@@ -28,7 +28,7 @@ export class MemoryConntrack implements Conntrack {
   readonly flows: Record<IpFamily, Set<MemoryFlow>> = { IPv4: new Set(), IPv6: new Set() };
   /** Every sweep that was requested. */
   readonly sweeps: { readonly family: IpFamily; readonly query: FlowQuery }[] = [];
-  /** Every search for connections to endpoints, and every look at some of them. */
+  /** Every search for connections to endpoints, and every poll of some of them. */
   readonly searches: { readonly family: IpFamily; readonly endpoints: readonly FlowPlace[] }[] = [];
   readonly looks: (readonly FoundConnection[])[] = [];
   /** How the next calls fail, in order: thrown before anything is done, or as a problem in the result. */

@@ -15,7 +15,7 @@ export class ApiError extends NamedError {
     /** `reason` of the `Status`; "" without one. */
     readonly reason: string,
     problem: string,
-    /** Milliseconds to wait as the server asks for (`retryAfterOf`). */
+    /** Milliseconds to wait, as requested by the server (`retryAfterOf`). */
     readonly retryAfter?: number,
   ) {
     const detail = cutText(`${code}${reason ? ` ${reason}` : ''}${problem ? `: ${problem}` : ''}`);
@@ -28,7 +28,7 @@ export class ApiError extends NamedError {
     return this.code === 410 || this.reason === 'Expired' || this.reason === 'Gone';
   }
 
-  /** The server does not know the resourceVersion yet: it is another server, or its storage was restored. */
+  /** The server does not have the resourceVersion yet: it is another server, or its storage was restored. */
   get fromTheFuture(): boolean {
     return this.code === 504 && /too large resource version/i.test(this.message);
   }
@@ -80,12 +80,12 @@ export function asConnectionError(error: Error, name: string): Error {
 
 /**
  * The longest Retry-After that is honoured, so that a wrong one does not stop everything; API servers that reject by priority
- * and fairness ask for at most 32 seconds. Milliseconds.
+ * and fairness requests at most 32 seconds. Milliseconds.
  */
 const LONGEST_WAIT = 60_000;
 
 /**
- * Milliseconds to wait as a server asks for in seconds, in a header Retry-After or a Status, at most a minute. Undefined for
+ * Milliseconds to wait, as requested by a server in seconds, in a header Retry-After or a Status, at most a minute. Undefined for
  * anything but seconds: API servers send no dates, and a date would need a clock that agrees with theirs.
  */
 export function retryAfterOf(seconds: unknown): number | undefined {

@@ -179,7 +179,7 @@ async function authenticate(config: KubeConfig, user: User | null, options: Requ
     throw new Error(`the exec plugin ${command} printed neither a token nor a certificate`);
 }
 
-/** Node rejects such a header only when a request is made, too late to ask an exec plugin again. */
+/** Node rejects such a header only when a request is made, too late to call an exec plugin again. */
 function requireSendable({ Authorization }: OutgoingHttpHeaders = {}): void {
   if (UNSENDABLE.test(String(Authorization)))
     throw new Error('the token has a character that is not allowed in an HTTP header');

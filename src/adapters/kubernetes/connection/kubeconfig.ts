@@ -115,7 +115,7 @@ function requireCurrent(config: KubeConfig, file: string): void {
   }
 }
 
-/** `tokenFile` of the user: kubeadm's kube-proxy kubeconfig has it, and client-node does not know that key. */
+/** `tokenFile` of the user: kubeadm's kube-proxy kubeconfig has it, and client-node does not support that key. */
 function tokenFileOf(text: string, user: User): string | undefined {
   const document = load(text) as { users?: { name?: string; user?: { tokenFile?: unknown } | null }[] };
   const tokenFile = document.users?.find(({ name }) => name === user.name)?.user?.tokenFile;

@@ -1,4 +1,4 @@
-/** The objects of one resource that the proxy knows, lists that replace them, and their versions. */
+/** The known objects of one resource, lists that replace them, and their versions. */
 
 import type { ObjectReference } from '../../../application/ports/cluster-source.js';
 import type { Logger } from '../../../application/ports/logger.js';
@@ -167,7 +167,7 @@ export class RewindDetector {
     return older;
   }
 
-  /** A version is older than one sent before. Returns false when it is too soon to ask for the storage's again. */
+  /** A version is older than one sent before. Returns false when it is too soon to request the storage's again. */
   suspect(now: number): boolean {
     if (now - this.suspectedAt < this.interval) return false;
     this.suspectedAt = now;

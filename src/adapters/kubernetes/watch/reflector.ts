@@ -62,9 +62,9 @@ interface ReflectorListener extends ObjectListener {
  * before its time, and after an event with an older version than a known one, the storage's version is checked; after a restore,
  * all kinds are listed again.
  *
- * The first list comes immediately, since a node without rules needs it, and asks for version "0", anything in the server's cache,
- * which costs least when all nodes of a cluster start together. Later lists ask for at least the last known version, so that
- * no older state comes back. If that fails, they ask for the newest.
+ * The first list comes immediately, since a node without rules needs it, and requests version "0", anything in the server's cache,
+ * which costs least when all nodes of a cluster start together. Later lists request at least the last known version, so that
+ * no older state comes back. If that fails, they request the newest.
  */
 export class Reflector implements CheckedKind {
   /** Names the watch in errors. */
@@ -347,7 +347,7 @@ export class Position {
     }
   }
 
-  /** A list that failed before from the same version asks for the newest. */
+  /** A list that failed before from the same version requests the newest. */
   private listAfter(version: string): void {
     this.from = this.from === version ? '' : version;
     this.version = undefined;

@@ -72,7 +72,7 @@ export class ResourceReader {
     this.selects = true;
   }
 
-  /** Sends a request with the field selector; without, if the server does not know the field. */
+  /** Sends a request with the field selector; without, if the server does not support the field. */
   private async select<T>(send: (resource: Resource) => Promise<T>): Promise<T> {
     const { fieldSelector, ...unselected } = this.resource;
     if (fieldSelector === undefined || !this.selects) return send(unselected);

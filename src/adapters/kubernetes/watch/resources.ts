@@ -7,7 +7,7 @@ export interface Resource {
   readonly path: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** The field of the selector, where some API servers do not know it; then `isSelected` decides alone. */
+  /** The field of the selector, where some API servers do not support it; then `isSelected` decides alone. */
   readonly selectedField?: string;
   /** Whether the proxy reads this object: the same as the field selector. Every object by default. */
   readonly isSelected?: (object: unknown) => boolean;
@@ -28,7 +28,7 @@ export function proxyResources(nodeName: string): Record<ResourceKind, Resource>
       kind: 'Service',
       path: '/api/v1/services',
       labelSelector: '!service.kubernetes.io/service-proxy-name',
-      // API servers know this field since 1.31.
+      // API servers support this field since 1.31.
       fieldSelector: `${CLUSTER_IP}!=None`,
       selectedField: CLUSTER_IP,
       isSelected: (service) => (service as RawService | null)?.spec?.clusterIP !== 'None',

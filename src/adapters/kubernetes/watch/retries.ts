@@ -32,7 +32,7 @@ export class RetrySchedule {
     this.expiries = new Backoff(times, random, true);
   }
 
-  /** Milliseconds to wait after a failure at the time `now`: what the server asks for, and a back-off on top. */
+  /** Milliseconds to wait after a failure at the time `now`: the server's request, plus a back-off. */
   afterFailure(error: Error, now: number): number {
     const { expired = false, retryAfter = 0 } = error instanceof ApiError ? error : {};
     return retryAfter + (expired ? this.expiries : this.failures).next(now);

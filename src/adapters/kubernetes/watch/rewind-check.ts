@@ -54,7 +54,7 @@ export class RewindCheck {
   }
 
   /**
-   * The storage may have been restored at this moment or before it: asks, again until the server answers, unless it has answered
+   * The storage may have been restored at this moment or before it: queries until the server answers, unless it has answered
    * a question that was put later.
    */
   suspect(moment: number): void {

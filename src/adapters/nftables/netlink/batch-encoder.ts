@@ -35,7 +35,7 @@ const MAX_LIST = 64_500;
  * flags that nft uses. `encode` pauses after every message that is full of elements, so that the caller can yield to
  * the event loop. It throws UnsafeTextError for what cannot be written; `position` then has the place.
  *
- * The first operation asks for an echo: then the kernel reports the generation of the transaction, and what that one
+ * The first operation requests an echo: then the kernel reports the generation of the transaction, and what that one
  * message does. So it has one element only, and there is no echo of what would be reported at length.
  */
 export class BatchEncoder {

@@ -77,7 +77,7 @@ export const USERDATA = {
   DATA_TYPEOF: 4,
   DATA_INTERVAL: 6,
   SET_COMMENT: 7,
-  /** Of an element: its digest, eight bytes. Our own number; nft passes over numbers that it does not know. */
+  /** Of an element: its digest, eight bytes. Our own number; nft skips unknown numbers. */
   DIGEST: 64,
 } as const;
 

@@ -60,7 +60,7 @@ export async function readGeneration(conversation: NetlinkConversation): Promise
 interface Commit {
   /** 0 if it does not say. */
   readonly generation: number;
-  /** The netlink port of who sent the transaction. In an answer to GETGEN that of who asks. */
+  /** The netlink port of the sender of the transaction. In an answer to GETGEN that of the requester. */
   readonly port: number;
   /** Who sent it, by the number that the process has outside of all containers. Undefined on old kernels. */
   readonly process: number | undefined;

@@ -66,7 +66,7 @@ export interface Conntrack {
 /** The protocols whose endpoints acknowledge what they get. */
 export type WatchedProtocol = Exclude<Protocol, 'UDP'>;
 
-/** A connection, by what its parts were when it was found. Only the table that found it can look at it. */
+/** A connection, by what its parts were when it was found. Only the table that found it can poll it. */
 export type FoundConnection = Flow;
 
 /** The outcome of a search for connections. */
@@ -80,7 +80,7 @@ export interface FindResult {
 /** The outcome of looking at connections. */
 export interface PollResult {
   readonly deleted: number;
-  /** Why some were not looked at, or dead ones remain; another look may fix it. */
+  /** Why some were not polled, or dead ones remain; another poll may succeed. */
   readonly problem?: Error;
 }
 

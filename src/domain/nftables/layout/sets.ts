@@ -27,7 +27,7 @@ interface VariantSets {
   readonly tables: SetDefinition;
   /** The same for clients on this node where the policy is Local. */
   readonly shortCircuitTables: SetDefinition;
-  /** Traffic class → chain for those clients. A separate map, since the chains behind `classes` look into it. */
+  /** Traffic class → chain for those clients. A separate map, because the chains behind `classes` look it up. */
   readonly shortCircuitClasses: SetDefinition;
   /** frontend, number → endpoint, for clients on this node where the policy is Local. */
   readonly shortCircuitEndpoints: SetDefinition;
@@ -190,7 +190,7 @@ export const LOOKED_UP_SETS: ReadonlySet<SetDefinition> = new Set([
 /** The others, which are listed to read them. */
 export const LISTED_SETS = POSSIBLE_SETS.filter((set) => !LOOKED_UP_SETS.has(set));
 
-/** Sets that a packet looks into only because an element of another set, or of the firewall, has led it there. */
+/** Sets that a packet is matched against only because an element of another set, or of the firewall, has led it there. */
 export const LED_TO: ReadonlySet<SetDefinition> = new Set([...SOURCES_SETS, SLOTS, ...BEHIND_FRONTENDS]);
 
 /**

@@ -17,7 +17,7 @@ import {
 /**
  * A piece of the table that many services share and that exists as long as one uses it: the chain of a traffic class,
  * the chain that remembers clients for one timeout, the set of sources of one prefix length. Or one that exists as long as the
- * node wants it: what rejects packets to node ports on loopback addresses.
+ * node requires it: the part that rejects packets to node ports on loopback addresses.
  */
 export interface Structure {
   /** Of its chain or set. */
