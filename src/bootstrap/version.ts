@@ -44,7 +44,7 @@ export function thisVersion(kubernetes: string) {
     program: PROGRAM_VERSION,
     kubernetes,
     commit: BUILT_FROM,
-    node: process.version,
+    nodejs: process.version,
     platform: platform(),
   };
 }

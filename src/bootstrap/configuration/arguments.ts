@@ -76,7 +76,7 @@ class CommandLineProgram {
     this.asked = this.program;
     for (const option of flagOptions(this.flags)) this.program.addOption(option.hideHelp());
     for (const one of subcommands) this.add(one);
-    this.addHelp();
+    this.addHelpTo(this.program, '[COMMAND|flags]');
   }
 
   parse(argv: readonly string[]): ParsedArguments {
@@ -107,6 +107,7 @@ class CommandLineProgram {
         const request = one.request([below.name, ...operands], { ...options, ...command.opts() });
         this.request = { name: one.name, ...request };
       });
+    if (one.commands) this.addHelpTo(command, '[COMMAND]');
   }
 
   private command(
@@ -151,13 +152,13 @@ class CommandLineProgram {
       });
   }
 
-  private addHelp(): void {
-    const form = {
-      name: 'help',
-      description: 'Show the help of a command, or with flags that of the proxy.',
-    };
-    this.command(this.program, { ...form, usage: '[COMMAND|flags]' }, (operands) => {
-      this.helpOf(operands).outputHelp();
+  private addHelpTo(parent: Command, usage: string): void {
+    const description =
+      parent === this.program
+        ? 'Show the help of a command, or with flags that of the proxy.'
+        : 'Show the help of a command.';
+    this.command(parent, { name: 'help', description, usage }, (operands) => {
+      this.helpOf(operands, parent).outputHelp();
       throw new EarlyExit(this.output);
     }).helpGroup('Help:' satisfies (typeof COMMAND_GROUPS)[number]);
   }

@@ -26,6 +26,7 @@ import { ConfigurationError, EarlyExit } from '../../bootstrap/configuration/err
 import { proxyFlags } from '../../bootstrap/configuration/flags.js';
 import { PROGRAM_VERSION, thisVersion } from '../../bootstrap/version.js';
 import type { Invocation } from './read-objects.js';
+import { UnknownNodeError } from '../adapters/cli/cluster/cluster-command.js';
 
 export { subcommandsOf };
 
@@ -53,7 +54,10 @@ const commands: { readonly [Name in Request['name']]: Command<Name> } = {
   cluster: async (invocation) =>
     invocation.request.query.kind === 'dump'
       ? (await import('../adapters/bundle/cluster-bundle.js')).dumpCluster(invocation, PROGRAM_VERSION)
-      : (await import('../adapters/cli/cluster/query-cluster.js')).queryCluster(invocation),
+      : (await import('../adapters/cli/cluster/query-cluster.js')).queryCluster(
+          invocation,
+          thisVersion(invocation.version),
+        ),
   version: (invocation) => version(invocation, thisVersion(invocation.version)),
   plan: async (invocation, logger) => (await import('./without-proxy.js')).plan(invocation, logger),
   async completion({ request }) {
@@ -94,6 +98,7 @@ const FOR_PEOPLE = [
   BundleArchiveError,
   DumpError,
   ComparisonError,
+  UnknownNodeError,
 ];
 
 /** Runs the subcommand of the command line, and returns the exit code of the program. */

@@ -9,8 +9,26 @@ export interface Connection {
   readonly context?: string;
   /** URL of the API server; overrides the kubeconfig's. */
   readonly master?: string;
+  /** What replaces parts of the kubeconfig. */
+  readonly overrides?: ConnectionOverrides;
   /** Where the service account is mounted. Only tests set it. */
   readonly serviceAccountRoot?: string;
+}
+
+/** Parts of a kubeconfig that a command line replaces, as kubectl's flags of the same names do. Paths are relative to the working directory. */
+export interface ConnectionOverrides {
+  /** The name of a cluster in the kubeconfig. */
+  readonly cluster?: string | undefined;
+  /** The name of a user in the kubeconfig. */
+  readonly user?: string | undefined;
+  readonly token?: string | undefined;
+  /** The user to impersonate. */
+  readonly as?: string | undefined;
+  readonly certificateAuthority?: string | undefined;
+  readonly clientCertificate?: string | undefined;
+  readonly clientKey?: string | undefined;
+  readonly insecureSkipTlsVerify?: boolean | undefined;
+  readonly tlsServerName?: string | undefined;
 }
 
 /** The connection to the API server is not configured, or its configuration is unusable. Retrying does not help. */

@@ -13,7 +13,7 @@ import {
   type User,
   type ExecPlugins,
 } from './client-node.js';
-import { KubeconfigError, type Connection } from './connection.js';
+import { KubeconfigError, type Connection, type ConnectionOverrides } from './connection.js';
 import { proxyUrlOf, serverUrl } from './server-url.js';
 
 /** A loaded configuration. */
@@ -30,7 +30,7 @@ export async function loadKubeconfig(
 ): Promise<LoadedKubeconfig> {
   const config = await emptyKubeConfig(plugins);
   let tokenFile: string | undefined;
-  if (connection.kubeconfig) tokenFile = await loadFile(config, connection.kubeconfig, connection.context);
+  if (connection.kubeconfig) tokenFile = await loadFile(config, connection.kubeconfig, connection);
   else if (connection.master)
     config.loadFromClusterAndUser(
       { name: 'master', server: '', skipTLSVerify: false },
@@ -48,7 +48,7 @@ export async function loadKubeconfig(
 async function loadFile(
   config: KubeConfig,
   file: string,
-  context: string | undefined,
+  { context, overrides = {} }: Connection,
 ): Promise<string | undefined> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new KubeconfigError(
@@ -72,7 +72,11 @@ async function loadFile(
     );
   }
   if (context !== undefined) config.setCurrentContext(context);
+  const { cluster: clusterName, user: userName } = overrides;
+  const chosen = { ...(clusterName && { cluster: clusterName }), ...(userName && { user: userName }) };
+  Object.assign(config.getContextObject(config.getCurrentContext()) ?? {}, chosen);
   requireCurrent(config, file);
+  replaceParts(config.getCurrentCluster(), config.getCurrentUser(), overrides);
   requireOneWayToVerify(config.getCurrentCluster(), file);
   const user = config.getCurrentUser();
   preferData(config.getCurrentCluster(), user);
@@ -80,8 +84,25 @@ async function loadFile(
   if (!user) return undefined;
   rejectAuthProvider(user, file);
   prepareExecPlugin(user, resolvePath);
-  const tokenFile = tokenFileOf(text, user);
+  const tokenFile = overrides.token === undefined ? tokenFileOf(text, user) : undefined;
   return tokenFile && resolvePath(tokenFile);
+}
+
+/** As kubectl does: a token replaces all other credentials but certificates, a file what the kubeconfig contains, and no verification its authority. */
+function replaceParts(cluster: Cluster | null, user: User | null, overrides: ConnectionOverrides): void {
+  const { token, as: impersonateUser, clientCertificate, clientKey } = overrides;
+  const { certificateAuthority, insecureSkipTlsVerify, tlsServerName } = overrides;
+  Object.assign(user ?? {}, {
+    ...(token !== undefined && { token, exec: undefined, authProvider: undefined }),
+    ...(impersonateUser !== undefined && { impersonateUser }),
+    ...(clientCertificate !== undefined && { certFile: resolve(clientCertificate), certData: undefined }),
+    ...(clientKey !== undefined && { keyFile: resolve(clientKey), keyData: undefined }),
+  });
+  Object.assign(cluster ?? {}, {
+    ...(certificateAuthority !== undefined && { caFile: resolve(certificateAuthority), caData: undefined }),
+    ...(insecureSkipTlsVerify && { skipTLSVerify: true, caFile: undefined, caData: undefined }),
+    ...(tlsServerName !== undefined && { tlsServerName }),
+  });
 }
 
 function requireCurrent(config: KubeConfig, file: string): void {

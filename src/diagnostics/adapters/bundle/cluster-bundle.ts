@@ -59,7 +59,7 @@ export async function dumpCluster(
 ): Promise<number> {
   const { access, query } = invocation.request;
   const clock = new SystemClock();
-  const client = await queryApiServer(() => userApiClient(invocation, clock, access.context));
+  const client = await queryApiServer(() => userApiClient(invocation, clock, access.api));
   const options = { namespace: access.proxyNamespace, selector: access.selector };
   const proxies = new ProxyPods(client, new PodExec(client, clock), options);
   const [pods, found] = await queryApiServer(() =>
@@ -82,8 +82,8 @@ export async function dumpCluster(
       shape: nodeBundle,
       keep: ({ files }: ReturnType<typeof nodeBundle>, node: string) => archive.add(node, files),
     };
-    const { answers, silent } = await queryNodes(found.proxies, bundles, Math.min(PARALLEL, access.parallel));
-    for (const { node, reason } of silent)
+    const { answers, unreachable } = await queryNodes(found.proxies, bundles, Math.min(PARALLEL, access.parallel));
+    for (const { node, reason } of unreachable)
       await archive.add(node, [
         { path: 'node', source: 'kubectl exec', state: 'missing', reason, durationSeconds: 0 },
       ]);

@@ -97,6 +97,15 @@ const NAME_FORMS = 'NAME or NAMESPACE/NAME, with :PORT for one port';
 
 const FORM = /^(?:([a-z0-9-]+)\/)?([a-z0-9.-]+)(?::([a-z0-9-]+))?$/;
 
+/** The kind before a name, as `-o name` prints it and kubectl takes it. A namespace of such a name needs -n. */
+const SERVICE_KIND = /^(?:service|services|svc)\//;
+const NODE_KIND = /^(?:node|nodes|no)\//;
+
+/** The name of a node, with or without its kind: `node/n1`. */
+export function nodeName(text: string): string {
+  return text.replace(NODE_KIND, '');
+}
+
 /** `-n NAMESPACE` and `-A`, for commands about Services. */
 export const namespaceOptions: readonly Option[] = [
   new Option('-n, --namespace <namespace>', 'Only Services of this namespace.'),
@@ -108,9 +117,9 @@ export interface NamespaceOptions {
   readonly namespace?: string;
 }
 
-/** The name in this form, in that namespace if it has none itself. Undefined if it has no such form. */
+/** The name in this form, with or without its kind, in that namespace if it has none itself. Undefined if it has no such form. */
 export function serviceName(text: string, namespace?: string): ServiceName | undefined {
-  const [, given = namespace, name, port] = FORM.exec(text) ?? [];
+  const [, given = namespace, name, port] = FORM.exec(text.replace(SERVICE_KIND, '')) ?? [];
   if (name === undefined) return undefined;
   return { service: given === undefined ? name : `${given}/${name}`, ...(port !== undefined && { port }) };
 }

@@ -108,7 +108,7 @@ export class ComparisonPods implements NodeProxies {
     } catch (error) {
       if (this.signal.aborted) throw interrupted();
       if (error instanceof ApiError)
-        throw new NoAnswerError('refused', errorMessage(error), { cause: error });
+        throw new NoAnswerError('rejected', errorMessage(error), { cause: error });
       throw error;
     }
   }

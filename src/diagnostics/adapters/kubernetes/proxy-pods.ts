@@ -86,7 +86,7 @@ export class ProxyPods implements NodeProxies {
  */
 function answerOf({ stdout, stderr, exitCode }: CommandOutcome, container: Container): string {
   if (stdout.trim() !== '') return stdout;
-  const said = lastLine(stderr) || `it ended with ${exitCode} and said nothing`;
+  const said = lastLine(stderr) || `it ended with ${exitCode} and printed nothing`;
   // Our own program exits with 3 if no proxy is reachable.
   if (exitCode === 3) throw new NoAnswerError('failed', said);
   throw new NoAnswerError('another-image', `${imageOf(container)} does not understand: ${said}`);
@@ -95,9 +95,9 @@ function answerOf({ stdout, stderr, exitCode }: CommandOutcome, container: Conta
 function noAnswerFrom(error: unknown, container: Container): NoAnswerError {
   const because = { cause: error };
   if (error instanceof ApiError)
-    return new NoAnswerError('refused', `exec refused: ${error.detail}`, because);
+    return new NoAnswerError('rejected', `exec is rejected: ${error.detail}`, because);
   if (error instanceof AnswerError)
-    return new NoAnswerError('bad-answer', `its answer is none of a proxy: ${error.message}`, because);
+    return new NoAnswerError('bad-answer', `its answer is not that of a proxy: ${error.message}`, because);
   if (error instanceof CommandStartError && /not found|no such file/i.test(error.message))
     return new NoAnswerError(
       'another-image',

@@ -7,7 +7,11 @@ import {
   ApiError,
   ApiProtocolError,
 } from '../../../adapters/kubernetes/client/api-error.js';
-import { CredentialsError, KubeconfigError } from '../../../adapters/kubernetes/connection/connection.js';
+import {
+  CredentialsError,
+  KubeconfigError,
+  type ConnectionOverrides,
+} from '../../../adapters/kubernetes/connection/connection.js';
 import type { Clock } from '../../../application/ports/clock.js';
 import { errorMessage } from '../../../application/error-message.js';
 import { QueryError } from '../cli/running-proxy.js';
@@ -29,23 +33,31 @@ const FAILURES = [ApiError, ApiConnectionError, ApiProtocolError, CredentialsErr
 /** What names the API server on a command line. */
 type ApiAccess = Pick<Invocation<unknown>, 'master' | 'configuration'>;
 
+/** The flags of kubectl for the same; none on a node. */
+interface UserAccess {
+  /** Of the kubeconfig; undefined: the current one. */
+  readonly context?: string | undefined;
+  /** URL of the API server, instead of the kubeconfig's. */
+  readonly server?: string | undefined;
+  readonly overrides?: ConnectionOverrides;
+}
+
 /**
  * A client of the cluster that `--kubeconfig`, KUBECONFIG, `~/.kube/config` or the pod around this process names.
- * @param context of the kubeconfig; undefined: the current one
  * @throws KubeconfigError when the files do not name a cluster, QueryError without any
  */
 export async function userApiClient(
   { master, configuration }: ApiAccess,
   clock: Clock,
-  context?: string,
+  { context, server = master, overrides }: UserAccess = {},
 ): Promise<ApiClient> {
   const kubeconfig = configuration.clientConnection.kubeconfig || (await userKubeconfig(context));
-  if (!kubeconfig && !master && !process.env.KUBERNETES_SERVICE_HOST)
+  if (!kubeconfig && !server && !process.env.KUBERNETES_SERVICE_HOST)
     throw new QueryError(
       'there is no kubeconfig, neither in KUBECONFIG nor ~/.kube/config; name one with --kubeconfig',
     );
   return new ApiClient(
-    { ...(kubeconfig && { kubeconfig }), ...(context && { context }), ...(master && { master }) },
+    { ...(kubeconfig && { kubeconfig }), ...(context && { context }), ...(server && { master: server }), ...(overrides && { overrides }) },
     clock,
     { timeouts: { plugin: PLUGIN } },
   );
@@ -131,11 +143,11 @@ async function documentOf(file: string): Promise<Document | undefined> {
 /** Finds pods by name, with the rights of the user. Rejects with QueryError if it does not answer. */
 export function podsOfCluster(
   access: ApiAccess,
-  context?: string,
+  user?: UserAccess,
 ): (named: NamedPod) => Promise<readonly KnownPod[]> {
   return (named) =>
     queryApiServer(async () => {
-      const client = await userApiClient(access, new SystemClock(), context);
+      const client = await userApiClient(access, new SystemClock(), user);
       try {
         return await podsNamed(client, named);
       } finally {

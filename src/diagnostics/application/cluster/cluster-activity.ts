@@ -9,7 +9,6 @@ import type { ChangeEntry, History } from '../../../application/status/change-en
 export interface ClusterTraffic {
   /** Sums over the nodes that answered, the most open connections first. */
   readonly services: readonly SummedTraffic[];
-  readonly asked: number;
   /** Nodes that answered, and whose kernel does not track connections of Services. */
   readonly untracked: readonly string[];
 }
@@ -26,7 +25,7 @@ export interface SummedTraffic extends Pick<
 }
 
 /** Adds up what the nodes say, over both IP families. */
-export function sumTraffic(answers: readonly NodeAnswer<TrafficReport>[], asked: number): ClusterTraffic {
+export function sumTraffic(answers: readonly NodeAnswer<TrafficReport>[]): ClusterTraffic {
   const reported = answers.flatMap(({ node, answer }) =>
     answer.services.map((traffic) => ({ node, traffic })),
   );
@@ -47,7 +46,6 @@ export function sumTraffic(answers: readonly NodeAnswer<TrafficReport>[], asked:
   });
   return {
     services: services.sort(byConnections),
-    asked,
     untracked: answers.flatMap(({ node, answer }) => (!answer.servicesTracked ? node : [])),
   };
 }

@@ -1,9 +1,9 @@
 import { nodeRules, type NodeRules } from '../../domain/compare/node-rules.js';
 import { both, fields } from '../../../domain/shape.js';
 import { comparisonAnswer, type ReportedDifference } from '../comparison-report.js';
-import { type NodeAnswer, unknownEverywhere } from './query-nodes.js';
-import type { AboutUnknown, UnknownName } from '../status/service-row.js';
-import { isNone, type DifferenceReport } from '../difference/difference-report.js';
+import type { NodeAnswer } from './query-nodes.js';
+import type { AboutUnknown } from '../status/service-row.js';
+import type { DifferenceReport } from '../difference/difference-report.js';
 
 /** The output of `compare` on a node. */
 type NodeComparison = ReturnType<typeof nodeComparison>;
@@ -72,22 +72,6 @@ export function comparisonExit({ nodes }: ClusterComparison): 0 | 1 | 2 {
   return results.has('different') ? 1 : results.has('unknown') ? 2 : 0;
 }
 
-/** What the kernels of a cluster have otherwise than desired. */
-export interface ClusterDifferences {
-  /** Nodes that were asked. */
-  readonly asked: number;
-  /** Nodes without a difference. */
-  readonly alike: number;
-  readonly different: readonly NodeDifferences[];
-  /** The Service that was asked about, if no node knows it. */
-  readonly unknownNames: readonly UnknownName[];
-}
-
-/** What one node's kernel has otherwise, or why that is not known. */
-export interface NodeDifferences extends DifferenceReport {
-  readonly node: string;
-}
-
 /** Lines of one family that are kept of one node. */
 const KEPT = 1_000;
 
@@ -100,20 +84,5 @@ export function shortened(report: DifferenceReport & AboutUnknown): DifferenceRe
       lines: family.lines.slice(0, KEPT),
       omitted: family.omitted + Math.max(0, family.lines.length - KEPT),
     })),
-  };
-}
-
-export function clusterDifferences(
-  answers: readonly NodeAnswer<DifferenceReport & AboutUnknown>[],
-  asked: number,
-): ClusterDifferences {
-  const different = answers.flatMap(({ node, answer: { mode, families } }) =>
-    isNone({ mode, families }) ? [] : [{ node, mode, families }],
-  );
-  return {
-    asked,
-    alike: answers.length - different.length,
-    different,
-    unknownNames: unknownEverywhere(answers.map(({ answer }) => answer.unknownNames ?? [])),
   };
 }

@@ -1,158 +1,92 @@
-import { grouped } from '../../../domain/model/maps.js';
-import type {
-  Explanation,
-  EndpointExplanation,
-  FrontendExplanation,
-  PortExplanation,
-} from '../explain/explanation.js';
-import type { NodeAnswer } from './query-nodes.js';
-import { portWords } from '../words.js';
 import { frontendPlace } from '../../../domain/forwarding/forwarding-entry.js';
+import { append } from '../../../domain/model/maps.js';
 import { hostPort } from '../../../domain/net/address.js';
+import type { AddressExplanation, Explanation, PortExplanation } from '../explain/explanation.js';
+import { foldNodes, type NodeAnswer, type NodeGroup } from './query-nodes.js';
 
-/** What the proxies of a cluster do for one Service, compared. Every node asked is counted or listed once. */
+/** The explanation of a Service, or of an address or a port. */
+export type Explained = Explanation | AddressExplanation;
+
+/** The explanations of one subject on the nodes of a cluster. */
 export interface ClusterExplanation {
-  readonly service: string;
-  /** Nodes that were asked. */
-  readonly asked: number;
-  /** Nodes that programmed what most nodes know. */
-  readonly alike: number;
-  /** Whether most nodes serve such a Service. */
-  readonly known: boolean;
-  /** What is wrong with the Service's objects in the cluster, as any node says. */
-  readonly problems: readonly string[];
-  /** Nodes on which a change of it is not in the kernel yet, those first that wait longest. */
-  readonly behind: readonly NodeBehind[];
-  /** Nodes on which a service port of it failed to be programmed. */
-  readonly failed: readonly NodeProblems[];
-  /** Other nodes on which a service port of it is degraded, or rules of other programs stop its traffic. */
-  readonly degraded: readonly NodeProblems[];
-  /** Nodes that programmed something else than most. */
-  readonly different: readonly NodeDifference[];
+  /** `shop/web`, `10.96.0.1:80/TCP`. */
+  readonly subject: string;
+  /** Nodes with the same verdict that know the same frontends and endpoints, the largest group first. */
+  readonly groups: readonly NodeGroup<Explained>[];
+  /** Nodes that know other frontends or endpoints than most: their objects are out of date, or those of the others. */
+  readonly differingNodes: readonly string[];
 }
 
-interface NodeProblems {
-  readonly node: string;
-  readonly reasons: readonly string[];
-}
-
-interface NodeBehind {
-  readonly node: string;
-  /** Seconds that the oldest change has been waiting, if the node says so. */
-  readonly seconds?: number;
-}
-
-export interface NodeDifference {
-  readonly node: string;
-  /** What most nodes have, and this one has not. */
-  readonly lacks: readonly Fact[];
-  /** What this node has, and most have not. */
-  readonly has: readonly Fact[];
-}
-
-/** Compares what nodes say about a Service, each with what most of them know. */
-export function compareExplanations(
-  service: string,
-  replies: readonly NodeAnswer<Explanation>[],
-  asked: number,
-): ClusterExplanation {
-  const answers = replies.map(({ node, answer }) => ({ node, answer, facts: factsOf(answer) }));
-  const inState = (state: 'failed' | 'degraded'): readonly NodeProblems[] =>
-    answers.flatMap(({ node, answer }) => {
-      const reasons = [...reasonsIn(answer, state), ...(state === 'degraded' ? obstaclesIn(answer) : [])];
-      return reasons.length > 0 ? [{ node, reasons }] : [];
-    });
-  const failed = inState('failed');
-  const failing = new Set(failed.map(({ node }) => node));
-  const degraded = inState('degraded').filter(({ node }) => !failing.has(node));
-  for (const { node } of degraded) failing.add(node);
-  const waiting = answers.filter(({ node, answer }) => !failing.has(node) && isBehind(answer));
-  const settled = answers.filter(({ node, answer }) => !failing.has(node) && !isBehind(answer));
-  // What a node knows that is behind may be old.
-  const usual = mostCommon((settled.length > 0 ? settled : answers).map(({ facts }) => facts));
-  const different = settled.flatMap(({ node, facts }): NodeDifference[] => {
-    const lacks = [...usual].filter((fact) => !facts.has(fact));
-    const has = [...facts].filter((fact) => !usual.has(fact));
-    return lacks.length + has.length > 0 ? [{ node, lacks, has }] : [];
+/** Folds the explanations of each subject. A name that a node finds in a namespace is not missing. */
+export function foldExplanations(
+  answers: readonly NodeAnswer<readonly Explained[]>[],
+): readonly ClusterExplanation[] {
+  const bySubject = new Map<string, NodeAnswer<Explained>[]>();
+  for (const { node, answer } of answers)
+    for (const explained of answer) append(bySubject, subjectOf(explained), { node, answer: explained });
+  const subjects = [...bySubject.keys()];
+  const isFoundElsewhere = (subject: string): boolean =>
+    !/[/:]/.test(subject) && subjects.some((other) => other.endsWith(`/${subject}`));
+  return [...bySubject].flatMap(([subject, its]) => {
+    if (isFoundElsewhere(subject)) return [];
+    const [, ...others] = foldNodes(its, factsOf);
+    return {
+      subject,
+      groups: foldNodes(its, (explained) => `${verdictOf(explained)} ${factsOf(explained)}`),
+      differingNodes: others.flatMap(({ nodes }) => nodes),
+    };
   });
-  return {
-    service,
-    asked,
-    alike: settled.length - different.length,
-    known: usual.has('serves it'),
-    problems: [...new Set(answers.flatMap(({ answer }) => answer.objects.map(({ reason }) => reason)))],
-    behind: waiting.map(behindOf).sort((a, b) => (b.seconds ?? 0) - (a.seconds ?? 0)),
-    failed,
-    degraded,
-    different,
-  };
 }
 
-/** The set that most have; of several as common the first. */
-function mostCommon(sets: readonly ReadonlySet<Fact>[]): ReadonlySet<Fact> {
-  const alike = grouped(sets, (facts) => [...facts].sort().join('\n'));
-  const [most] = [...alike.values()].sort((a, b) => b.length - a.length);
-  return most?.[0] ?? new Set();
+/** The name of a Service, or the address, that is explained. */
+function subjectOf(explained: Explained): string {
+  return 'service' in explained ? explained.service : explained.subject;
 }
 
-function reasonsIn({ families }: Explanation, state: 'failed' | 'degraded'): readonly string[] {
-  return families.flatMap(({ family, ports }) =>
-    ports.flatMap(({ portName, protocol, status }) =>
-      status.state === state ? [`${family} port ${portWords({ portName, protocol })}: ${status.reason}`] : [],
-    ),
-  );
+function verdictOf(explained: Explained): string {
+  if (!('service' in explained)) return explained.otherwise ?? '';
+  const { state, reason } = explained.verdict;
+  return `${state} ${reason}`;
 }
 
-/** Former versions do not look for any. */
-function obstaclesIn({ kernelPath }: Explanation): readonly string[] {
-  const obstacles = kernelPath?.obstacles ?? [];
-  return obstacles.map(({ from, to, outcome, reason }) => `from ${from} to ${to}: ${outcome}, ${reason}`);
+/** What is the same on nodes that know the same objects. Times, and what policy Local and hints select, differ from node to node. */
+function factsOf(explained: Explained): string {
+  if ('service' in explained)
+    return JSON.stringify(
+      explained.families.map(({ family, ports }) => [family, ports.map(portFacts)]),
+    );
+  const { frontends, endpoints } = explained;
+  return JSON.stringify([
+    frontends.map(({ service, portName, frontend }) => [service, portName, frontendFact(frontend)]),
+    endpoints.map(({ service, portName, endpoint }) => [service, portName, endpointFact(endpoint)]),
+  ]);
 }
 
-function isBehind({ families }: Explanation): boolean {
-  return families.some(
-    ({ pending, ports }) => pending || ports.some(({ status }) => status.state === 'pending'),
-  );
-}
-
-function behindOf({ node, answer }: NodeAnswer<Explanation>): NodeBehind {
-  const waits = answer.families.flatMap(({ pendingSeconds }) => pendingSeconds ?? []);
-  const longest = (one: number, other: number): number => Math.max(one, other);
-  return waits.length > 0 ? { node, seconds: waits.reduce(longest) } : { node };
-}
-
-/** Something that is the same on every node that knows the same objects, in words. */
-export type Fact = string;
-
-/**
- * What must be the same on all nodes about a Service: its addresses, what becomes of their traffic under policy Cluster, and the
- * endpoints that are known. What policy Local and hints make of it differs from node to node.
- */
-function factsOf({ known, families }: Explanation): ReadonlySet<Fact> {
-  const facts = families.flatMap(({ family, ports }) =>
-    ports.flatMap((port) => portFacts(port).map((fact) => `${family} ${fact}`)),
-  );
-  return new Set([known ? 'serves it' : 'does not serve it', ...facts]);
-}
-
-function portFacts(port: PortExplanation): readonly Fact[] {
-  const name = `port ${portWords(port)}`;
-  const about = [
-    ...port.frontends.map(frontendFact),
-    ...port.endpoints.map(endpointFact),
-    ...(port.affinitySeconds > 0 ? [`affinity for ${port.affinitySeconds} s`] : []),
-    ...port.sourceRanges.map((range) => `accepts sources in ${range}`),
+function portFacts({
+  portName,
+  protocol,
+  frontends,
+  endpoints,
+  affinitySeconds,
+  sourceRanges,
+}: PortExplanation): unknown {
+  return [
+    portName,
+    protocol,
+    frontends.map(frontendFact),
+    endpoints.map(endpointFact).sort(),
+    affinitySeconds,
+    sourceRanges,
   ];
-  return [name, ...about.map((fact) => `${name}: ${fact}`)];
 }
 
-function frontendFact(frontend: FrontendExplanation): Fact {
+function frontendFact(frontend: PortExplanation['frontends'][number]): string {
   const { kind, policy, outcome } = frontend;
-  const where = `${kind} ${frontendPlace(frontend)} (${policy})`;
-  return policy === 'Cluster' ? `${where}: ${outcome}` : where;
+  const place = `${kind} ${frontendPlace(frontend)} (${policy})`;
+  return policy === 'Cluster' ? `${place}: ${outcome}` : place;
 }
 
-function endpointFact({ address, port, ready, serving, terminating }: EndpointExplanation): Fact {
-  const state = ready ? 'ready' : terminating && serving ? 'terminating, still serving' : 'not ready';
-  return `endpoint ${hostPort(address, port)}: ${state}`;
+function endpointFact(endpoint: PortExplanation['endpoints'][number]): string {
+  const { address, port, ready, serving, terminating } = endpoint;
+  return `${hostPort(address, port)} ${ready} ${serving} ${terminating}`;
 }

@@ -1,8 +1,9 @@
 import type { ProxyStatus } from '../status/proxy-status.js';
-import type { VerdictState } from '../../../domain/verdict/verdict.js';
 import { isNodeProblem } from '../../../application/status/port-status.js';
 import { type NodeAnswer, unknownEverywhere } from './query-nodes.js';
 import type { ServiceList, ServiceRow, UnknownName } from '../status/service-row.js';
+import { getOrMake } from '../../../domain/model/maps.js';
+import { worstFirst, type Verdict } from '../../../domain/verdict/verdict.js';
 
 /** One node of a cluster. */
 export interface NodeRow extends Pick<ProxyStatus, 'state' | 'reasons' | 'mode' | 'inSync' | 'lagSeconds'> {
@@ -64,27 +65,28 @@ export interface ClusterServices {
   readonly unknownNames: readonly UnknownName[];
 }
 
-/** One Service, over all nodes that answered. */
+/** One Service, over all nodes that list it. */
 export interface ClusterService extends Pick<ServiceRow, 'namespace' | 'name' | 'type' | 'frontends'> {
   /** Nodes that list it. */
   readonly listed: number;
-  /** Nodes that have programmed it without deviation. */
-  readonly programmed: number;
-  /** What it is on the others. */
-  readonly others: readonly OtherState[];
+  /** The verdicts of these nodes, the worst first. */
+  readonly verdicts: readonly NodesVerdict[];
 }
 
-interface OtherState {
-  readonly node: string;
-  readonly state: VerdictState;
-  readonly reason: string;
+/** A verdict, and the endpoints behind it. */
+interface NodesVerdict extends Verdict, Pick<ServiceRow, 'endpointCounts'> {
+  readonly count: number;
+  /** The nodes that share it, unless it is ok; those are too many to list. */
+  readonly nodes: readonly string[];
 }
 
-type Counted = { -readonly [Name in keyof ClusterService]: ClusterService[Name] } & { others: OtherState[] };
+type Open<Type> = { -readonly [Name in keyof Type]: Type[Name] };
+type OpenVerdict = Open<Omit<NodesVerdict, 'nodes'>> & { readonly nodes: string[] };
+type OpenService = Open<Omit<ClusterService, 'verdicts'>> & { readonly verdicts: Map<string, OpenVerdict> };
 
-/** Adds up the lists of nodes as they come: what is kept is one list, and what deviates from it. */
+/** Adds up the lists of nodes as they come: one list is kept, and the nodes of each verdict that is not ok. */
 export class ServicesSum {
-  private readonly rows = new Map<string, Counted>();
+  private readonly rows = new Map<string, OpenService>();
   private readonly unknown: (readonly UnknownName[])[] = [];
 
   add(node: string, { services, unknownNames }: ServiceList): void {
@@ -93,19 +95,28 @@ export class ServicesSum {
   }
 
   result(): ClusterServices {
-    const services = [...this.rows].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, row]) => row);
+    const services = [...this.rows]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([, row]) => ({ ...row, verdicts: [...row.verdicts.values()].sort(worstThenMost) }));
     return { services, unknownNames: unknownEverywhere(this.unknown) };
   }
 
-  private count(node: string, { namespace, name, type, frontends, state, reason }: ServiceRow): void {
-    const key = `${namespace}\0${name}`;
-    let row = this.rows.get(key);
-    if (!row) {
-      row = { namespace, name, ...(type && { type }), frontends, listed: 0, programmed: 0, others: [] };
-      this.rows.set(key, row);
-    }
-    row.listed++;
-    if (state === 'ok') row.programmed++;
-    else row.others.push({ node, state, reason });
+  private count(node: string, row: ServiceRow): void {
+    const { namespace, name, type, frontends, endpointCounts, state, cause, reason, nextStep } = row;
+    const service = getOrMake(this.rows, `${namespace}\0${name}`, () => ({
+      ...{ namespace, name, ...(type && { type }), frontends, listed: 0, verdicts: new Map() },
+    }));
+    service.listed++;
+    // Reasons of ok count endpoints, which may differ from node to node.
+    const verdict = getOrMake(service.verdicts, state === 'ok' ? '' : `${state} ${reason}`, () => ({
+      ...{ state, ...(cause && { cause }), reason, ...(nextStep && { nextStep }) },
+      ...{ endpointCounts, count: 0, nodes: [] },
+    }));
+    verdict.count++;
+    if (state !== 'ok') verdict.nodes.push(node);
   }
+}
+
+function worstThenMost(one: NodesVerdict, other: NodesVerdict): number {
+  return worstFirst(one, other) || other.count - one.count;
 }

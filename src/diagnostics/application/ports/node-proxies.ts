@@ -1,13 +1,13 @@
 import { NamedError } from '../../../domain/model/named-error.js';
 
-/** Why a node's proxy says nothing. */
-export type Silence =
+/** Why the proxy of a node is not reachable. */
+export type UnreachableCause =
   /** No pod of a proxy is on this node. */
   | 'absent'
   /** There is a pod, but its container does not run. */
   | 'not-running'
-  /** The API server does not let this user ask, or does not know the pod any more. */
-  | 'refused'
+  /** The API server does not let this user query it, or does not know the pod any more. */
+  | 'rejected'
   /** Nothing came in time. */
   | 'timeout'
   /** The container has no such program, or its program does not understand the query: it is another image. */
@@ -20,7 +20,7 @@ export type Silence =
 /** A node's proxy did not answer. */
 export class NoAnswerError extends NamedError {
   constructor(
-    readonly silence: Silence,
+    readonly code: UnreachableCause,
     message: string,
     options?: ErrorOptions,
   ) {

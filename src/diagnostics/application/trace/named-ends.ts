@@ -23,11 +23,12 @@ export interface ClusterPlace {
   readonly address: string;
 }
 
-const FORM = /^((?:[a-z0-9-]+\/)?[a-z](?:[a-z0-9.-]*[a-z0-9])?)(?::([a-z0-9-]+)(?:\/([a-z]+))?)?$/i;
+const FORM =
+  /^(?:(?:service|services|svc)\/)?((?:[a-z0-9-]+\/)?[a-z](?:[a-z0-9.-]*[a-z0-9])?)(?::([a-z0-9-]+)(?:\/([a-z]+))?)?$/i;
 
 /**
- * Reads `NAME`, `NAMESPACE/NAME`, with `:PORT` or `:PORT/PROTOCOL` behind it, the first in that namespace if there is one. Undefined
- * if it is none of these.
+ * Reads `NAME`, `NAMESPACE/NAME` and `service/NAME`, with `:PORT` or `:PORT/PROTOCOL` behind it, a name alone in that namespace if
+ * there is one. Undefined if it is none of these.
  */
 export function parseDestinationName(text: string, namespace?: string): NamedDestination | undefined {
   const [, name, port, spoken] = FORM.exec(text) ?? [];
@@ -89,13 +90,31 @@ export interface KnownPod {
   readonly ips: readonly string[];
 }
 
-const POD_FORM = /^pod\/((?:[a-z0-9-]{1,63}\/)?[a-z0-9][a-z0-9.-]{0,252})$/;
+const POD_FORM =
+  /^pod\/((?:[a-z0-9-]{1,63}\/)?[a-z0-9][a-z0-9.-]{0,252})(?::(\d{1,5})(?:\/(tcp|udp|sctp))?)?$/i;
 
 /** Reads `pod/NAME` and `pod/NAMESPACE/NAME`, the first in that namespace if there is one. Undefined if it is none of these. */
 export function parsePodName(text: string, namespace?: string): NamedPod | undefined {
-  const [, name] = POD_FORM.exec(text) ?? [];
-  if (name === undefined) return undefined;
-  return { pod: namespace === undefined || name.includes('/') ? name : `${namespace}/${name}` };
+  const [, name, port] = POD_FORM.exec(text) ?? [];
+  return name === undefined || port !== undefined ? undefined : { pod: podKey(name, namespace) };
+}
+
+/** A port of a pod. */
+export interface NamedPodPort extends NamedPod {
+  readonly port: number;
+  readonly protocol: Protocol;
+}
+
+/** Reads the same with `:PORT` or `:PORT/PROTOCOL` behind it; TCP without a protocol. Undefined if it is none of these. */
+export function parsePodPort(text: string, namespace?: string): NamedPodPort | undefined {
+  const [, name, port, spoken = 'tcp'] = POD_FORM.exec(text) ?? [];
+  const number = Number(port);
+  if (name === undefined || !(number >= 1 && number <= 65_535)) return undefined;
+  return { pod: podKey(name, namespace), port: number, protocol: spoken.toUpperCase() as Protocol };
+}
+
+function podKey(name: string, namespace: string | undefined): string {
+  return namespace === undefined || name.includes('/') ? name : `${namespace}/${name}`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { ServicesSum } from '../../../../src/diagnostics/application/cluster/cluster-status.js';
-import { written } from '../../../../src/diagnostics/adapters/cli/output.js';
 import { clusterServicesLines } from '../../../../src/diagnostics/adapters/cli/cluster/texts.js';
+import { shownLines } from '../../../support/shown-lines.js';
 import type { ServiceRow } from '../../../../src/diagnostics/application/status/service-row.js';
 
 const row = (name: string, parts: Partial<ServiceRow> = {}): ServiceRow =>
@@ -9,53 +9,55 @@ const row = (name: string, parts: Partial<ServiceRow> = {}): ServiceRow =>
     name,
     type: 'ClusterIP',
     frontends: ['10.96.0.1:80'],
+    endpointCounts: { used: 1, known: 1 },
     state: 'ok',
     reason: '1 of 1 endpoint is ready',
     ...parts,
   }) as ServiceRow;
 
-it('says where another Service holds a frontend', () => {
+it('adds up the verdicts of nodes, and names the nodes of those that are not ok', () => {
   const sum = new ServicesSum();
-  const held = row('web', { state: 'warning', reason: 'f belongs to shop/a' });
-  sum.add('node-1', { services: [held], unknownNames: [] });
-  const [line] = clusterServicesLines(sum.result()).slice(1);
-  expect(written(line!)).toContain('0/1         on: node-1 (warning: f belongs to shop/a)');
-});
-
-it('adds up the Services of nodes, and says where one is not as it should be', () => {
-  const sum = new ServicesSum();
+  const lost = row('web', { state: 'warning', reason: 'f belongs to shop/a' });
   const untyped = row('pay', { state: 'error', reason: 'no room' });
   sum.add('node-1', { services: [row('web'), { ...untyped, type: undefined }], unknownNames: [] });
-  sum.add('node-2', {
-    services: [row('web', { state: 'warning', reason: 'f belongs to shop/a' }), row('pay')],
-    unknownNames: [],
-  });
+  sum.add('node-2', { services: [lost, row('pay')], unknownNames: [] });
   sum.add('node-3', {
-    services: [row('web'), row('pay', { state: 'warning', reason: 'not programmed' })],
+    services: [
+      row('web', { reason: '2 of 2 endpoints are ready' }),
+      row('pay', { state: 'warning', reason: 'not programmed' }),
+    ],
     unknownNames: [],
   });
-  const { services, unknownNames } = sum.result();
-  expect(unknownNames).toEqual([]);
-  expect(services).toEqual([
-    {
-      namespace: 'shop',
-      name: 'pay',
-      frontends: ['10.96.0.1:80'],
-      listed: 3,
-      programmed: 1,
-      others: [
-        { node: 'node-1', state: 'error', reason: 'no room' },
-        { node: 'node-3', state: 'warning', reason: 'not programmed' },
-      ],
-    },
-    {
-      namespace: 'shop',
-      name: 'web',
-      type: 'ClusterIP',
-      frontends: ['10.96.0.1:80'],
-      listed: 3,
-      programmed: 2,
-      others: [{ node: 'node-2', state: 'warning', reason: 'f belongs to shop/a' }],
-    },
-  ]);
+  const result = sum.result();
+  const ok = { state: 'ok', reason: '1 of 1 endpoint is ready', nodes: [] };
+  expect(result).toMatchObject({
+    unknownNames: [],
+    services: [
+      {
+        name: 'pay',
+        listed: 3,
+        verdicts: [
+          { state: 'error', reason: 'no room', count: 1, nodes: ['node-1'] },
+          { state: 'warning', reason: 'not programmed', count: 1, nodes: ['node-3'] },
+          { ...ok, count: 1 },
+        ],
+      },
+      {
+        name: 'web',
+        type: 'ClusterIP',
+        verdicts: [
+          { state: 'warning', reason: 'f belongs to shop/a', count: 1, nodes: ['node-2'] },
+          { ...ok, count: 2 },
+        ],
+      },
+    ],
+  });
+  expect(shownLines(clusterServicesLines(result, false))).toBe(
+    [
+      'NAMESPACE  NAME  TYPE       ENDPOINTS  STATE    NODES  FRONTENDS     REASON',
+      'shop       pay   -          1/1        error    1/3    10.96.0.1:80  no room (on node-1)',
+      'shop       web   ClusterIP  1/1        warning  1/3    10.96.0.1:80  f belongs to shop/a (on node-2)',
+      '',
+    ].join('\n'),
+  );
 });

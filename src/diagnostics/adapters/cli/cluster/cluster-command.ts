@@ -1,6 +1,7 @@
 /** The command line of the kubectl plugin: the commands for all nodes, and what each node is queried with. */
 
 import { Option } from 'commander';
+import { NamedError } from '../../../../domain/model/named-error.js';
 import { UsageError } from '../../../../adapters/cli/usage-error.js';
 import {
   listOutputOptions,
@@ -10,11 +11,14 @@ import {
   type WatchOptions,
   expectOption,
   refuseUnknownDifferences,
-  type ServiceName,
+  nodeName,
   outputOptions,
   watchOption,
 } from '../options.js';
-import type { NamedPod } from '../../../application/trace/named-ends.js';
+import type { NamedPod, NamedPodPort } from '../../../application/trace/named-ends.js';
+import { parseDuration } from '../../../../application/words.js';
+import type { ConnectionOverrides } from '../../../../adapters/kubernetes/connection/connection.js';
+import { versionCommand } from '../commands/version.js';
 import type { IpFamily } from '../../../../domain/net/ip-family.js';
 import { SIDE_MODES } from '../../../domain/compare/side.js';
 import { diffCommand } from '../commands/diff.js';
@@ -35,43 +39,49 @@ export interface ClusterAccess {
   readonly selector: string;
   /** How many are queried at a time. */
   readonly parallel: number;
+  /** Names of nodes; none: all. */
+  readonly nodes: readonly string[];
+  /** Milliseconds that a node may take; missing: what is usual for the query. */
+  readonly timeout?: number | undefined;
+  readonly api: ApiAccess;
+}
+
+/** How the user reaches the API server. */
+export interface ApiAccess {
   /** Of the kubeconfig; undefined: the current one. */
-  readonly context?: string;
+  readonly context?: string | undefined;
+  /** URL of the API server, instead of the kubeconfig's. */
+  readonly server?: string | undefined;
+  readonly overrides: ConnectionOverrides;
 }
 
 /** The commands for all nodes: those of one node, without the options that make sense for one node only. */
 const QUERIES = {
-  status: {
-    ...statusCommand,
-    description:
-      'Show how the proxy of each node is, problems first. Ends with 0 when all are good, 1 when some are degraded, 2 when some are not serving or do not answer.',
-  },
+  status: { ...statusCommand, description: 'Show the health of the proxy of each node, problems first.' },
   services: {
     ...servicesCommand,
-    description: 'List Services, on how many nodes each is programmed, and what it is on the others.',
+    description: 'List Services with their state, on how many nodes they have it, and the reason.',
   },
   explain: {
     ...explainCommand,
     description:
-      'Show whether all nodes know the same addresses and endpoints of a Service, and have programmed it.',
-    usage: 'NAME... [flags]',
-    options: without(explainCommand, '--probe'),
+      'Explain how the proxies handle Services, addresses and ports. Nodes that agree are shown once.',
   },
   trace: {
     ...traceCommand,
     description:
-      'Show on which nodes what becomes of the first packet of a connection that enters or leaves there.',
+      'Follow the first packet of a connection through the rules of each node. Nodes that agree are shown once.',
     options: without(traceCommand, '--queries'),
   },
   diff: {
     ...diffCommand,
     description:
-      "Compare the kernel's rules on each node with the desired rules of its proxy: - unexpected, + missing.",
+      "Compare each kernel's rules with the desired rules of the node's proxy: - unexpected, + missing.",
     options: without(diffCommand, '--plan'),
   },
   history: {
     ...historyCommand,
-    description: 'Show the last thousand changes of all nodes, or those of these Services, the oldest first.',
+    description: 'Show the last changes of all nodes, or those of these Services, the oldest first.',
   },
   top: {
     ...topCommand,
@@ -85,35 +95,54 @@ const QUERIES = {
   compare: subcommand({
     name: 'compare',
     description:
-      'Compare the kernel of each node with the rules that this program would write there in a mode: the check before a roll-out. Runs a pod on each node for it, which is deleted afterwards, and changes nothing else. Ends with 0 when nothing differs but what is expected, 1 when something differs or a node could not be compared, 2 when something is not understood.',
+      'Compare the kernel of each node with the rules that this program would write there in a mode: the check before a roll-out. A pod on each node does that, which is deleted afterwards.',
     usage: '--proxy-mode MODE [NODE...] [flags]',
     options: [
       new Option('--proxy-mode <mode>', `The mode to compare with: ${SIDE_MODES.join(', ')}.`),
       new Option('--node-selector <labels>', 'Only nodes with these labels.'),
       expectOption('Known differences to accept, by name; docs/compare.md lists them. Repeatable.'),
       new Option('--image <image>', 'The image of this program, where no DaemonSet runs it yet.'),
-      new Option('--timeout <seconds>', 'How long one node may take.').default(120).argParser(positiveNumber),
     ],
     request: comparisonOf,
   }),
+  version: {
+    ...versionCommand,
+    description: 'Show the version of this program, and those of the proxies. Nodes that agree are shown once.',
+  },
 } as const satisfies Readonly<Record<string, CommandForm>>;
 
 export type QueryKind = keyof typeof QUERIES;
 
 /** Options of the command of all nodes itself. */
-const HOW_TO_PRINT = [...outputOptions, watchOption].map(({ long }) => long!);
+const HOW_TO_PRINT = outputOptions.map(({ long }) => long!);
 
-/** How the questions read on the command line; the form of the answer is an option of all. */
+/** How the queries read on the command line; the form of the answer is an option of all. */
 const QUERY_FORMS = Object.values<CommandForm>(QUERIES).map((one) => ({
   ...one,
-  options: [...without(one, ...HOW_TO_PRINT), ...(one === QUERIES.status ? [watchOption] : [])],
+  options: without(one, ...HOW_TO_PRINT),
 }));
 
-/** The questions that are answered with a list of objects. */
+/** The queries that are answered with a list of objects. */
 const LISTS: readonly QueryKind[] = ['status', 'services', 'history'];
 
-/** The kinds of questions. */
+/** The kinds of queries. */
 export const CLUSTER_QUERIES = Object.keys(QUERIES) as readonly QueryKind[];
+
+/** kubectl's flags for the way to the API server; `--kubeconfig` is a flag of the program. */
+const API_OPTIONS: readonly Option[] = [
+  new Option('--context <name>', 'The context of the kubeconfig to use.'),
+  new Option('--cluster <name>', 'The cluster of the kubeconfig to use.'),
+  new Option('--user <name>', 'The user of the kubeconfig to use.'),
+  new Option('-s, --server <url>', "URL of the API server, instead of the kubeconfig's."),
+  new Option('--token <token>', 'Bearer token for the API server.'),
+  new Option('--as <user>', 'The user to impersonate.'),
+  new Option('--certificate-authority <file>', 'Certificate authority of the API server.'),
+  new Option('--client-certificate <file>', 'Client certificate.'),
+  new Option('--client-key <file>', 'Key of the client certificate.'),
+  new Option('--tls-server-name <name>', 'Name that the certificate of the API server must have.'),
+  new Option('--insecure-skip-tls-verify', 'Do not verify the certificate of the API server.'),
+  new Option('--request-timeout <duration>', 'How long one node may take, such as 30s.'),
+];
 
 /** The plugin for kubectl: queries the proxies of all nodes. */
 export const clusterCommand = subcommand({
@@ -129,34 +158,79 @@ export const clusterCommand = subcommand({
     new Option('-l, --selector <labels>', 'The labels of these pods.').default(
       'k8s-app in (kube-proxy, kube-proxy-ts, kube-proxy-ts-iptables, kube-proxy-ts-ipvs, kube-proxy-ts-nftables)',
     ),
-    new Option('--context <name>', 'The context of the kubeconfig to use.'),
-    new Option('--parallel <number>', 'How many are asked at a time.').default(20).argParser(positiveNumber),
+    new Option('--node <name>', 'Only this node. Repeatable. Of one node, the text is that of its own command.').argParser(
+      (name: string, before: readonly string[] = []) => [...before, ...name.split(',').map(nodeName)],
+    ),
+    new Option('--parallel <number>', 'How many nodes are queried at a time.')
+      .default(20)
+      .argParser(positiveNumber),
+    ...API_OPTIONS,
     ...listOutputOptions,
   ],
-  request(operands, options: ClusterAccess & OutputOptions & WatchOptions & QueryOptions) {
+  request(operands, options: ClusterOptions & OutputOptions & WatchOptions & QueryOptions) {
     const [kind = ''] = operands;
-    const { proxyNamespace, selector, parallel, context, output, watch } = options;
+    const { output, watch } = options;
     if (output === 'name' && kind !== '' && !LISTS.includes(kind as QueryKind))
       throw new UsageError(`-o name is for ${LISTS.join(', ')}, not for ${kind}`);
-    const access: ClusterAccess = { proxyNamespace, selector, parallel, context };
     if (!CLUSTER_QUERIES.includes(kind as never))
       throw new UsageError(`a command is missing: ${CLUSTER_QUERIES.join(', ')}`);
-    return { query: queryOf(operands, options), access, output, watch };
+    return { query: queryOf(operands, options), access: accessOf(options), output, watch };
   },
 });
+
+interface ClusterOptions
+  extends Pick<ClusterAccess, 'proxyNamespace' | 'selector' | 'parallel'>, ConnectionOverrides {
+  readonly node?: readonly string[];
+  readonly context?: string;
+  readonly server?: string;
+  readonly requestTimeout?: string;
+}
+
+function accessOf(options: ClusterOptions): ClusterAccess {
+  const { proxyNamespace, selector, parallel, node: nodes = [], context, server, requestTimeout } = options;
+  const { cluster, user, token, as, certificateAuthority, clientCertificate, clientKey } = options;
+  const { insecureSkipTlsVerify, tlsServerName } = options;
+  return {
+    ...{ proxyNamespace, selector, parallel, nodes },
+    timeout: requestTimeout === undefined ? undefined : timeoutOf(requestTimeout),
+    api: {
+      ...{ context, server },
+      overrides: {
+        ...{ cluster, user, token, as, certificateAuthority, clientCertificate, clientKey },
+        ...{ insecureSkipTlsVerify, tlsServerName },
+      },
+    },
+  };
+}
+
+/** @returns undefined for 0, which sets no limit of its own. @throws UsageError */
+function timeoutOf(text: string): number | undefined {
+  const milliseconds = parseDuration(text);
+  if (milliseconds === undefined || milliseconds < 0)
+    throw new UsageError(`--request-timeout takes a duration such as 30s, got ${JSON.stringify(text)}`);
+  return milliseconds === 0 ? undefined : milliseconds;
+}
 
 /** A query to the proxies of all nodes. */
 export interface ClusterQuery {
   readonly kind: QueryKind;
   /** The subcommand for the proxy of each node, and its arguments. */
   readonly words: readonly string[];
-  /** The pod that packets to be traced come from, by its name, and their family, if it is known. */
-  readonly sender?: { readonly from: NamedPod; readonly family?: IpFamily };
-  /** What to explain. */
-  readonly services: readonly ServiceName[];
+  /** Pods at the ends of packets to be traced, by name. */
+  readonly pods?: PodEnds | undefined;
   /** The archive for a support bundle; missing: the usual name. */
   readonly file?: string | undefined;
+  /** Of `version`: no node is queried. */
+  readonly isClientOnly?: boolean;
   readonly comparison?: ComparisonQuery;
+}
+
+/** The ends of a traced packet that are named pods. */
+export interface PodEnds {
+  readonly from?: NamedPod | undefined;
+  readonly to?: NamedPodPort | undefined;
+  /** Of the packet, if its other end is an address. */
+  readonly family?: IpFamily | undefined;
 }
 
 /** Which nodes to compare, and how. */
@@ -177,62 +251,57 @@ type QueryOptions = Readonly<Record<string, unknown>>;
 /** The query in these arguments. @throws UsageError */
 function queryOf([name = '', ...rest]: readonly string[], options: QueryOptions): ClusterQuery {
   const kind = name as QueryKind;
-  refuseMissing(kind, rest, options);
-  QUERIES[kind].request(rest, (kind === 'dump' ? { output: 'archive' } : options) as never);
-  if (kind === 'explain') return { kind, words: [kind], services: explainedServices(rest, options) };
-  if (kind === 'dump') return { kind, words: [kind], services: [], file: rest[0] };
   if (kind === 'compare') {
     const comparison = comparisonOf(rest, options as never);
     const expected = comparison.expected.flatMap((each) => ['--expect', each]);
     const words = [kind, '--kernel', '--proxies-only', '--limit', '200', ...expected, '-o', 'json'];
-    return { kind, words, services: [], comparison };
+    return { kind, words, comparison };
   }
+  const request = QUERIES[kind].request(rest, (kind === 'dump' ? { output: 'archive' } : options) as never);
+  if (kind === 'dump') return { kind, words: [kind], file: rest[0] };
+  if (kind === 'version') return { kind, words: ['status', '-o', 'json'], isClientOnly: options.client === true };
+  const pods = kind === 'trace' ? podEnds(request as TraceRequest) : undefined;
+  const { from, to } = pods ?? {};
+  const flags = flagsOf(kind, { ...options, ...(from && { from: undefined }), ...(to && { to: undefined }) });
   const once = kind === 'top' ? ['--once'] : [];
-  const sender = kind === 'trace' ? senderOf(traceCommand.request(rest, options)) : undefined;
-  const flags = flagsOf(kind, sender ? { ...options, from: undefined } : options);
-  const words = [kind, ...rest, ...flags, ...once, '-o', 'json'];
-  return { kind, words, ...(sender && { sender }), services: [] };
+  return { kind, words: [kind, ...rest, ...flags, ...once, '-o', 'json'], pods };
 }
 
-interface ComparisonOptions extends Pick<ComparisonQuery, 'nodeSelector' | 'image' | 'timeout'> {
+interface ComparisonOptions extends Pick<ComparisonQuery, 'nodeSelector' | 'image'> {
   readonly expect?: readonly string[];
+  readonly requestTimeout?: string;
 }
+
+/** Pulling the image and starting the pod included. Milliseconds. */
+const COMPARED_WITHIN = 120_000;
 
 /** @throws UsageError */
 function comparisonOf(
   nodes: readonly string[],
-  { expect = [], nodeSelector, image, timeout }: ComparisonOptions,
+  { expect = [], nodeSelector, image, requestTimeout = '0' }: ComparisonOptions,
 ): ComparisonQuery {
   refuseUnknownDifferences(expect);
-  return { nodes, nodeSelector, image, expected: expect, timeout: timeout * 1000 };
+  const timeout = timeoutOf(requestTimeout) ?? COMPARED_WITHIN;
+  return { nodes: nodes.map(nodeName), nodeSelector, image, expected: expect, timeout };
 }
 
-/** Rejects missing arguments. @throws UsageError */
-function refuseMissing(kind: QueryKind, rest: readonly string[], { from, to }: QueryOptions): void {
-  if (kind === 'explain' && rest.length === 0) throw new UsageError('explain takes Services, got none');
-  if (kind === 'trace' && (from === undefined || to === undefined))
-    throw new UsageError('trace takes --from SOURCE and --to ADDRESS:PORT[/PROTOCOL] or a Service');
-}
+type TraceRequest = ReturnType<typeof traceCommand.request>;
 
-function senderOf(request: ReturnType<typeof traceCommand.request>): ClusterQuery['sender'] {
-  if (!('named' in request && 'pod' in request.named.from)) return undefined;
+function podEnds(request: TraceRequest): PodEnds | undefined {
+  if (!('named' in request)) return undefined;
   const { from, to } = request.named;
-  return { from, ...('service' in to ? {} : { family: to.to.family }) };
-}
-
-/** The Services to explain. @throws UsageError for an address or a port, which are the same on all nodes */
-function explainedServices(rest: readonly string[], options: QueryOptions): readonly ServiceName[] {
-  return explainCommand.request(rest, options as never).subjects.map((subject) => {
-    if (typeof subject !== 'string') return subject;
-    throw new UsageError(
-      `explain of all nodes takes Services, got ${subject}; kubeproxy explain on a node takes addresses`,
-    );
-  });
+  if (!('pod' in from) && !('pod' in to)) return undefined;
+  const ofSender = 'kind' in from && from.kind !== 'node' ? from.address?.family : undefined;
+  return {
+    ...('pod' in from && { from }),
+    ...('pod' in to && { to }),
+    family: 'to' in to ? to.to.family : ofSender,
+  };
 }
 
 /** As the subcommand of a node takes them. */
 function flagsOf(kind: QueryKind, options: QueryOptions): readonly string[] {
-  return without(QUERIES[kind], ...HOW_TO_PRINT).flatMap((option) => {
+  return without(QUERIES[kind], ...HOW_TO_PRINT, watchOption.long!).flatMap((option) => {
     const value = options[option.attributeName()];
     if (value === undefined || value === option.defaultValue) return [];
     return value === true ? [option.long!] : [option.long!, String(value)];
@@ -241,4 +310,11 @@ function flagsOf(kind: QueryKind, options: QueryOptions): readonly string[] {
 
 function without({ options = [] }: CommandForm, ...names: readonly string[]): readonly Option[] {
   return options.filter((option) => !names.includes(option.long!));
+}
+
+/** A command line names nodes that do not exist. */
+export class UnknownNodeError extends NamedError {
+  constructor(nodes: readonly string[]) {
+    super(`the cluster has no node ${nodes.join(', ')}; kubectl get nodes lists them`);
+  }
 }

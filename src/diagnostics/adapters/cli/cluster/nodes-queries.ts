@@ -1,52 +1,162 @@
-import { statusAnswer } from '../../../application/status/proxy-status.js';
-import { trafficAnswer } from '../../../domain/traffic.js';
-/** For each command of the plugin: how the answers of the nodes become one result, its text and its exit code. */
+/** For each command of the plugin: how the answer of one node is shown, and how those of all nodes become one result. */
 
 import type { QueryKind, ClusterQuery } from './cluster-command.js';
-import { traceAnswer } from '../../../application/trace/answer.js';
-import { both } from '../../../../domain/shape.js';
+import { both, list, type Shape } from '../../../../domain/shape.js';
+import { historyAnswer } from '../../../../application/status/change-entry.js';
 import {
   clusterComparison,
   comparisonExit,
   nodeComparison,
-  clusterDifferences,
   shortened,
 } from '../../../application/cluster/cluster-comparison.js';
-import { compareExplanations } from '../../../application/cluster/cluster-explanation.js';
+import { foldExplanations, type Explained } from '../../../application/cluster/cluster-explanation.js';
 import { HistorySum, sumTraffic } from '../../../application/cluster/cluster-activity.js';
 import { ServicesSum, clusterStatus } from '../../../application/cluster/cluster-status.js';
-import { clusterTraces, keptTrace } from '../../../application/cluster/cluster-traces.js';
-import { differenceAnswer } from '../../../application/difference/difference-report.js';
-import { serviceExplanation } from '../../../application/explain/explanation.js';
-import { historyAnswer } from '../../../../application/status/change-entry.js';
-import { aboutUnknown, servicesAnswer } from '../../../application/status/service-row.js';
-import { COMPARISON } from '../running-proxy.js';
+import {
+  foldNodes,
+  unknownEverywhere,
+  type KeptAnswers,
+  type NodeAnswer,
+  type NodeGroup,
+  type UnreachableNode,
+} from '../../../application/cluster/query-nodes.js';
+import { differenceAnswer, isNone, type DifferenceReport } from '../../../application/difference/difference-report.js';
+import { explanationAnswer } from '../../../application/explain/explanation.js';
+import { statusAnswer, type ProxyStatus } from '../../../application/status/proxy-status.js';
+import { aboutUnknown, servicesAnswer, type AboutUnknown } from '../../../application/status/service-row.js';
+import { traceAnswer } from '../../../application/trace/answer.js';
+import { trafficAnswer } from '../../../domain/traffic.js';
+import { differenceLines } from '../commands/diff.js';
+import { explainedLines, isOk } from '../commands/explain.js';
+import { changedServices, historyLines } from '../commands/history.js';
+import { serviceListLines } from '../commands/services.js';
+import { proxyStatusLines } from '../commands/status.js';
+import { trafficLines } from '../commands/top.js';
+import { hasPassed, tracedLines } from '../commands/trace.js';
+import { clientVersionText, proxyVersionText, type ClientVersion } from '../commands/version.js';
 import { objectName } from '../output.js';
+import { COMPARISON } from '../running-proxy.js';
 import { clusterComparisonLines } from './comparison-text.js';
 import {
-  clusterDifferencesLines,
   clusterExplanationLines,
   clusterServicesLines,
   clusterStatusLines,
-  clusterTracesLines,
   clusterTrafficLines,
+  groupLines,
 } from './texts.js';
-import { changedServices, historyLines } from '../commands/history.js';
-import { nameText } from '../options.js';
-import type { KeptAnswers, NodeAnswer, SilentNode } from '../../../application/cluster/query-nodes.js';
+
+/** What is made of the answers of nodes. One serves once. */
+export interface NodesQuery<Answer, Kept, Result extends object> extends KeptAnswers<Answer, Kept> {
+  /** Milliseconds that a node may take; missing: the usual time. */
+  readonly timeout?: number;
+  result(answers: readonly NodeAnswer<Kept>[], unreachable: readonly UnreachableNode[]): Result;
+  lines(result: Result, isWide: boolean): readonly string[];
+  /** Of the objects that are listed, as kubectl writes them; missing: none are. */
+  names?(result: Result): readonly string[];
+  /** If all nodes have answered: 0, or 1 for a problem. */
+  exitCode(result: Result): number;
+  /** The list of objects in the result, for `-w`; missing: nothing is watched. */
+  readonly listed?: Listed;
+  /** What of such an object is a change to those who watch; missing: everything. */
+  essence?(item: object): unknown;
+  /** How the command prints the answer of one node; missing: as that of all. */
+  readonly single?: NodeView<Answer>;
+}
+
+interface Listed {
+  readonly field: string;
+  /** Which object of another answer is the same. */
+  keyOf(item: object): string;
+  /** One line an object, below a header. */
+  readonly isTable: boolean;
+}
+
+const byNode: Listed = { field: 'nodes', keyOf: (row) => (row as { readonly node: string }).node, isTable: true };
+const byName: Listed = {
+  field: 'services',
+  keyOf: (row) => {
+    const { namespace, name } = row as { readonly namespace: string; readonly name: string };
+    return `${namespace}/${name}`;
+  },
+  isTable: true,
+};
+const byContent: Listed = { field: 'changes', keyOf: JSON.stringify, isTable: true };
+const byGroup: Listed = {
+  field: 'groups',
+  keyOf: (group) => (group as NodeGroup<unknown>).nodes.join(),
+  isTable: false,
+};
+
+/** How a command prints the answer of a node. */
+interface NodeView<Answer> {
+  lines(answer: Answer, isWide: boolean): readonly string[];
+  names?(answer: Answer): readonly string[];
+  exitCode(answer: Answer): number;
+}
 
 /** The types of one query are its own. */
-type AnyQuery = NodesQuery<unknown, unknown, object>;
+export type AnyQuery = NodesQuery<unknown, unknown, object>;
 const nodesQuery = <Answer, Kept, Result extends object>(one: NodesQuery<Answer, Kept, Result>): AnyQuery =>
   one;
 
-const historyOfNode = both(historyAnswer, aboutUnknown);
+interface One {
+  readonly answer?: unknown;
+}
 
-/** The commands for all nodes, each with the exit code of its answers. */
+/** The same query to one node: its own answer, as its command prints it. */
+export function singleNode(query: AnyQuery): AnyQuery {
+  const { single, shape, timeout } = query;
+  if (!single) return query;
+  const { lines, names, exitCode } = single;
+  // Nothing, if the node is not reachable.
+  return {
+    shape,
+    ...(timeout !== undefined && { timeout }),
+    keep: (answer) => answer,
+    result: ([first]) => ({ answer: first?.answer }),
+    lines: ({ answer }: One, isWide) => (answer === undefined ? [] : lines(answer, isWide)),
+    ...(names && { names: ({ answer }: One) => (answer === undefined ? [] : names(answer)) }),
+    exitCode: ({ answer }: One) => (answer === undefined ? 0 : exitCode(answer)),
+  } as AnyQuery;
+}
+
+interface Grouped<Answer> extends AboutUnknown {
+  readonly queriedNodes: number;
+  readonly groups: readonly NodeGroup<Answer>[];
+}
+
+/** Nodes that agree are folded. @param key what of an answer is compared */
+function folded<Answer extends object>(
+  shape: Shape<Answer>,
+  view: NodeView<Answer>,
+  key: (answer: Answer) => unknown,
+  headOf: (answer: Answer) => readonly [string, string],
+): NodesQuery<Answer, Answer, Grouped<Answer>> {
+  return {
+    shape,
+    keep: (answer) => answer,
+    result: (answers, unreachable) => ({
+      queriedNodes: answers.length + unreachable.length,
+      groups: foldNodes(answers, (answer) => JSON.stringify(key(answer))),
+    }),
+    lines: ({ groups, queriedNodes: queried }, isWide) =>
+      groupLines(groups, { queried, isWide }, headOf, (answer) => view.lines(answer, isWide)),
+    exitCode: ({ groups }) => Math.max(0, ...groups.map(({ answer }) => view.exitCode(answer))),
+    single: view,
+  };
+}
+
+const historyOfNode = both(historyAnswer, aboutUnknown);
+const differenceOfNode = both(differenceAnswer, aboutUnknown);
+
+/** The answer about one subject, or about several. */
+const explanations: Shape<readonly Explained[]> = (value, at) =>
+  list(explanationAnswer)(Array.isArray(value) ? value : [value], at);
+
+/** The commands for all nodes but `dump`. All end with 0 without a problem, otherwise with 1. */
 export const nodesQueries: {
-  readonly [Kind in Exclude<QueryKind, 'dump'>]: (query: ClusterQuery) => AnyQuery | Promise<AnyQuery>;
+  readonly [Kind in Exclude<QueryKind, 'dump'>]: (query: ClusterQuery, client: ClientVersion) => AnyQuery;
 } = {
-  /** 0 when all nodes are good, 1 when some are degraded, 2 when some do not serve or do not answer. */
   status: () =>
     nodesQuery({
       shape: statusAnswer,
@@ -54,14 +164,13 @@ export const nodesQueries: {
       result: clusterStatus,
       lines: clusterStatusLines,
       names: ({ nodes }) => nodes.map(({ node }) => objectName('node', node)),
-      exitCode({ nodes }) {
-        const states = new Set(nodes.map(({ state }) => state));
-        return states.has('not-serving') ? 2 : states.has('degraded') ? 1 : 0;
-      },
-      incomplete: 2,
+      exitCode: ({ nodes }) => Number(nodes.some(({ state }) => state !== 'ok')),
+      listed: byNode,
+      // How long a change waits is different at any moment.
+      essence: (row) => ({ ...row, lagSeconds: 0 }),
+      single: { lines: proxyStatusLines, exitCode: ({ state }) => Number(state !== 'ok') },
     }),
 
-  /** 0 when all nodes that list a Service have programmed it, all names are known, and all nodes answer; otherwise 1. */
   services() {
     const sum = new ServicesSum();
     return nodesQuery({
@@ -70,46 +179,83 @@ export const nodesQueries: {
       result: () => sum.result(),
       lines: clusterServicesLines,
       names: ({ services }) => services.map(({ name }) => objectName('service', name)),
-      exitCode: ({ services, unknownNames }) =>
-        unknownNames.length > 0 || services.some(({ others }) => others.length > 0) ? 1 : 0,
+      exitCode: ({ services }) => Number(services.some(({ verdicts }) => verdicts[0]?.state !== 'ok')),
+      listed: byName,
+      single: {
+        lines: serviceListLines,
+        names: ({ services }) => services.map(({ name }) => objectName('service', name)),
+        exitCode: ({ services }) => Number(services.some(({ state }) => state !== 'ok')),
+      },
     });
   },
 
-  /** Of the first of the Services, as each is compared by itself. 0 when all nodes have programmed it alike, otherwise 1. */
-  explain: ({ services: [service] }) =>
+  explain: () =>
     nodesQuery({
-      shape: serviceExplanation,
+      shape: explanations,
       keep: (answer) => answer,
-      result: (answers, silent) =>
-        compareExplanations(nameText(service!), answers, answers.length + silent.length),
-      lines: clusterExplanationLines,
-      // A node without a port of that name reports it among the problems.
-      exitCode: ({ known, alike, asked, problems }) =>
-        known && alike === asked && (service!.port === undefined || problems.length === 0) ? 0 : 1,
+      result: (answers, unreachable) => ({
+        queriedNodes: answers.length + unreachable.length,
+        subjects: foldExplanations(answers),
+      }),
+      lines: ({ subjects, queriedNodes }, isWide) =>
+        subjects.flatMap((subject, index) => [
+          ...(index > 0 ? [''] : []),
+          ...clusterExplanationLines(subject, queriedNodes, isWide),
+        ]),
+      exitCode: ({ subjects }) =>
+        Number(
+          subjects.some(
+            ({ groups, differingNodes }) =>
+              differingNodes.length > 0 || groups.some(({ answer }) => !isOk(answer)),
+          ),
+        ),
+      single: {
+        lines: (all, isWide) =>
+          all.flatMap((one, index) => [...(index > 0 ? [''] : []), ...explainedLines(one, isWide)]),
+        exitCode: (all) => Number(!all.every(isOk)),
+      },
     }),
 
-  /** 0 when all nodes can trace the packet, otherwise 1. */
-  trace: () =>
-    nodesQuery({
-      shape: traceAnswer,
-      keep: keptTrace,
-      result: clusterTraces,
-      lines: clusterTracesLines,
-      exitCode: ({ failed }) => (failed.length > 0 ? 1 : 0),
-    }),
+  trace: ({ words }) =>
+    nodesQuery(
+      folded(
+        traceAnswer,
+        {
+          lines: (answer, isWide) =>
+            tracedLines(answer, words.includes('--kernel') ? 'actual' : 'desired', isWide),
+          exitCode: (answer) => Number(!hasPassed(answer)),
+        },
+        (answer) =>
+          'error' in answer
+            ? answer.error
+            : [answer.outcome, answer.reason, answer.endpoints, answer.sourceRewritten],
+        (answer) => ['error' in answer ? 'error ' : `${answer.outcome} `, ':'],
+      ),
+    ),
 
-  /** 0 when all nodes answer and no kernel has anything otherwise than desired, otherwise 1. */
-  diff: () =>
-    nodesQuery({
+  diff: () => {
+    const query = folded<DifferenceReport & AboutUnknown>(
+      differenceOfNode,
+      {
+        lines: differenceLines,
+        exitCode: (report) => Number(!isNone(report) || (report.unknownNames ?? []).length > 0),
+      },
+      ({ mode, families }) => [mode, families],
+      (report) => [isNone(report) ? 'no difference ' : 'differences ', ''],
+    );
+    return nodesQuery({
+      ...query,
+      listed: byGroup,
       timeout: COMPARISON,
-      shape: both(differenceAnswer, aboutUnknown),
       keep: shortened,
-      result: (answers, silent) => clusterDifferences(answers, answers.length + silent.length),
-      lines: clusterDifferencesLines,
-      exitCode: ({ asked, alike, unknownNames }) => (alike === asked && unknownNames.length === 0 ? 0 : 1),
-    }),
+      result: (answers, unreachable) => ({
+        ...query.result(answers, unreachable),
+        unknownNames: unknownEverywhere(answers.map(({ answer }) => answer.unknownNames ?? [])),
+      }),
+      exitCode: ({ groups }) => Number(groups.some(({ answer }) => !isNone(answer))),
+    });
+  },
 
-  /** 0 when all nodes answer and one of them knows the Service, otherwise 1. */
   history() {
     const sum = new HistorySum();
     return nodesQuery({
@@ -118,21 +264,26 @@ export const nodesQueries: {
       result: () => sum.result(),
       lines: ({ changes }, isWide) => historyLines(changes, isWide),
       names: ({ changes }) => changedServices(changes),
-      exitCode: ({ unknownNames }) => (unknownNames.length > 0 ? 1 : 0),
+      exitCode: () => 0,
+      listed: byContent,
+      single: {
+        lines: ({ changes }, isWide) => historyLines(changes, isWide),
+        names: ({ changes }) => changedServices(changes),
+        exitCode: () => 0,
+      },
     });
   },
 
-  /** 0 when all nodes answer, otherwise 1. */
   top: () =>
     nodesQuery({
       shape: trafficAnswer,
       keep: (answer) => answer,
-      result: (answers, silent) => sumTraffic(answers, answers.length + silent.length),
+      result: sumTraffic,
       lines: clusterTrafficLines,
       exitCode: () => 0,
+      single: { lines: trafficLines, exitCode: () => 0 },
     }),
 
-  /** 0 when nothing differs but what is expected, 1 when something does, 2 when something is not understood. */
   compare: ({ comparison }) =>
     nodesQuery({
       timeout: comparison!.timeout,
@@ -142,19 +293,19 @@ export const nodesQueries: {
       lines: clusterComparisonLines,
       exitCode: comparisonExit,
     }),
-};
 
-/** What is made of the answers of nodes. One serves once. */
-export interface NodesQuery<Answer, Kept, Result extends object> extends KeptAnswers<Answer, Kept> {
-  /** Milliseconds that a node may take; missing: the usual time. */
-  readonly timeout?: number;
-  /** @param silent the nodes that did not answer */
-  result(answers: readonly NodeAnswer<Kept>[], silent: readonly SilentNode[]): Result | Promise<Result>;
-  lines(result: Result, isWide: boolean): readonly string[];
-  /** Of the objects that are listed, as kubectl writes them; missing: none are. */
-  names?(result: Result): readonly string[];
-  /** If all nodes have answered. */
-  exitCode(result: Result): number;
-  /** If only some have; missing: 1. */
-  readonly incomplete?: number;
-}
+  version: (_, client) => {
+    const query = folded<Pick<ProxyStatus, 'mode' | 'versions'>>(
+      statusAnswer,
+      { lines: () => [], exitCode: () => 0 },
+      ({ mode, versions }) => [mode, versions],
+      (status) => ['proxy ', `: ${proxyVersionText(status)}`],
+    );
+    return nodesQuery({
+      ...query,
+      keep: ({ mode, versions }) => ({ mode, versions }),
+      result: (answers, unreachable) => ({ client, ...query.result(answers, unreachable) }),
+      lines: (result, isWide) => [clientVersionText(client), ...query.lines(result, isWide)],
+    });
+  },
+};

@@ -2,128 +2,147 @@
 
 import { inToneOf, columns } from '../output.js';
 import { grouped as groupedBy } from '../../../../domain/model/maps.js';
-import type { SilentNode } from '../../../application/cluster/query-nodes.js';
-import { counted } from '../../../../application/words.js';
-import { differenceLines } from '../commands/diff.js';
-import type { ClusterDifferences } from '../../../application/cluster/cluster-comparison.js';
-import type { ClusterExplanation, NodeDifference } from '../../../application/cluster/cluster-explanation.js';
-import type { ClusterService, ClusterServices } from '../../../application/cluster/cluster-status.js';
+import { worstOf } from '../../../../domain/verdict/verdict.js';
+import type { NodeGroup, UnreachableNode } from '../../../application/cluster/query-nodes.js';
+import { counted, ejectedCountText } from '../../../../application/words.js';
+import type { ClusterExplanation, Explained } from '../../../application/cluster/cluster-explanation.js';
+import type {
+  ClusterService,
+  ClusterServices,
+  ClusterStatus,
+  NodeRow,
+} from '../../../application/cluster/cluster-status.js';
 import { proxyWord } from '../../../application/words.js';
-import type { ClusterStatus, NodeRow } from '../../../application/cluster/cluster-status.js';
-import type { ClusterTraces } from '../../../application/cluster/cluster-traces.js';
-import type { TraceVerdict } from '../../../application/cluster/cluster-traces.js';
 import type { ClusterTraffic } from '../../../application/cluster/cluster-activity.js';
 import { displayName } from '../../../../domain/model/service-port-name.js';
+import { explainedLines } from '../commands/explain.js';
 
 /** Names that are listed before the rest is only counted. */
 const LISTED = 5;
 
-const NO_ANSWER = inToneOf('silent', 'no answer');
+const UNREACHABLE = inToneOf('unreachable', 'not reachable');
 
-/** A few names, and how many more there are. */
-export function named(nodes: readonly string[]): string {
+/** A few names, and how many more there are. @param isWide all of them */
+export function named(nodes: readonly string[], isWide = false): string {
   const more = nodes.length - LISTED;
-  return more > 1 ? `${nodes.slice(0, LISTED).join(', ')} and ${more} more` : nodes.join(', ');
+  return more > 1 && !isWide ? `${nodes.slice(0, LISTED).join(', ')} and ${more} more` : nodes.join(', ');
 }
 
-/** One line for all nodes with the same text: `label: node-1, node-2 (text)`. */
-export function grouped<Item extends { readonly node: string }>(
-  label: string,
-  items: readonly Item[],
-  textOf: (item: Item) => string,
-): readonly string[] {
-  const alike = [...groupedBy(items, textOf)];
-  return alike.map(([text, group]) => `${label}: ${named(group.map(({ node }) => node))} (${text})`);
-}
-
-/** Who did not answer, and why. @param each with a line for each node */
-export function noAnswerLines(silent: readonly SilentNode[], each: boolean): readonly string[] {
-  if (each) return silent.map(({ node, reason }) => `${NO_ANSWER}: ${node} (${reason})`);
-  return grouped(NO_ANSWER, silent, ({ reason }) => reason);
-}
-
-/** For people. */
-export function clusterDifferencesLines({ asked, alike, different }: ClusterDifferences): readonly string[] {
-  return [
-    `no difference on ${alike} of ${counted(asked, 'node')}`,
-    ...different.flatMap(({ node, ...report }) => [
-      `${node}:`,
-      ...differenceLines(report).map((line) => `  ${line}`),
-    ]),
-  ];
-}
-
-/** Differences of a node that are listed; the rest is counted, except with -o wide. */
-const FACTS_LISTED = 3;
-
-/** A comparison for people. */
-export function clusterExplanationLines(compared: ClusterExplanation, isWide: boolean): readonly string[] {
-  const { service, asked, alike, known, problems, behind, failed, degraded, different } = compared;
-  const on = `on ${alike} of ${counted(asked, 'node')}`;
-  const late = behind.map(({ node, seconds }) =>
-    seconds === undefined ? node : `${node} (${seconds.toFixed(1)} s)`,
+/** Nodes that are not reachable, and why: a line for all with the same reason. @param each with a line for each node */
+export function unreachableLines(nodes: readonly UnreachableNode[], each: boolean): readonly string[] {
+  if (each) return nodes.map(({ node, reason }) => `${UNREACHABLE}: ${node} (${reason})`);
+  return Array.from(
+    groupedBy(nodes, ({ reason }) => reason),
+    ([reason, alike]) => `${UNREACHABLE}: ${named(alike.map(({ node }) => node))} (${reason})`,
   );
+}
+
+/** `on 2 of 3 nodes`; with several groups, their names: `on 2 of 3 nodes (node-1, node-2)`. */
+function onNodes(
+  nodes: readonly string[],
+  { queried, isWide, isOnly }: { readonly queried: number; readonly isWide: boolean; readonly isOnly: boolean },
+): string {
+  const on = `on ${nodes.length} of ${counted(queried, 'node')}`;
+  return isOnly && nodes.length === queried ? on : `${on} (${named(nodes, isWide)})`;
+}
+
+/**
+ * Groups of nodes for people: for each its nodes, and the text of its first node.
+ * @param headOf what the first line says of the group, before and after its nodes
+ */
+export function groupLines<Answer>(
+  groups: readonly NodeGroup<Answer>[],
+  { queried, isWide }: { readonly queried: number; readonly isWide: boolean },
+  headOf: (answer: Answer) => readonly [before: string, after: string],
+  linesOf: (answer: Answer) => readonly string[],
+): readonly string[] {
+  return groups.flatMap(({ nodes, answer }) => {
+    const [before, after] = headOf(answer);
+    const on = onNodes(nodes, { queried, isWide, isOnly: groups.length === 1 });
+    const lines = linesOf(answer);
+    const source = nodes.length > 1 && lines.length > 0 ? [`  details of ${nodes[0]!}:`] : [];
+    return [`${before}${on}${after}`, ...source, ...lines.map((line) => `  ${line}`)];
+  });
+}
+
+/** A subject for people: its verdict, and on which nodes; the details once for nodes that agree. */
+export function clusterExplanationLines(
+  { subject, groups, differingNodes }: ClusterExplanation,
+  queried: number,
+  isWide: boolean,
+): readonly string[] {
+  const lines = groupLines(
+    groups,
+    { queried, isWide },
+    (explained) => headOf(subject, explained),
+    // The first line has the subject and its verdict.
+    (explained) => explainedLines(explained, isWide).slice(1).map((line) => line.replace(/^ {2}/, '')),
+  );
+  if (differingNodes.length === 0) return lines;
+  const verb = differingNodes.length === 1 ? 'knows' : 'know';
   return [
-    known
-      ? `${service}: programmed alike ${on}`
-      : `${service}: not served ${on}; \`kubeproxy explain\` on a node says why`,
-    ...problems.map((problem) => `problem: ${problem}`),
-    ...grouped(inToneOf('failed'), failed, ({ reasons }) => reasons.join('; ')),
-    ...grouped(inToneOf('degraded'), degraded, ({ reasons }) => reasons.join('; ')),
-    ...(late.length > 0 ? [`behind: ${isWide ? late.join(', ') : named(late)}`] : []),
-    ...grouped(inToneOf('different'), different, (difference) => factsText(difference, isWide)),
+    ...lines,
+    `${subject}: ${named(differingNodes, isWide)} ${verb} other frontends or endpoints than most nodes`,
   ];
 }
 
-function factsText({ lacks, has }: NodeDifference, isWide: boolean): string {
-  const facts = [...lacks.map((fact) => `lacks ${fact}`), ...has.map((fact) => `has ${fact}`)];
-  const more = isWide ? 0 : facts.length - FACTS_LISTED;
-  return (more > 1 ? [...facts.slice(0, FACTS_LISTED), `${more} more`] : facts).join('; ');
+function headOf(subject: string, explained: Explained): readonly [string, string] {
+  if (!('service' in explained)) return [`${subject}: `, ''];
+  const { state, reason } = explained.verdict;
+  return [`${subject}: ${inToneOf(state)} `, `: ${reason}`];
 }
 
-const SERVICE_HEADERS = ['NAMESPACE', 'NAME', 'TYPE', 'PROGRAMMED', 'OTHERWISE'];
+const SERVICE_HEADERS = ['NAMESPACE', 'NAME', 'TYPE', 'ENDPOINTS', 'STATE', 'NODES', 'FRONTENDS', 'REASON'];
 
-/** One line a Service. */
-export function clusterServicesLines({ services }: ClusterServices): readonly string[] {
-  return columns(SERVICE_HEADERS, services.map(serviceCells));
+/** One line a Service: its worst verdict, and on how many of the nodes that list it. */
+export function clusterServicesLines({ services }: ClusterServices, isWide: boolean): readonly string[] {
+  return columns(
+    SERVICE_HEADERS,
+    services.map((service) => serviceCells(service, isWide)),
+  );
 }
 
-function serviceCells(service: ClusterService): readonly string[] {
-  const otherwise = grouped('on', service.others, ({ state, reason }) => `${inToneOf(state)}: ${reason}`);
-  const { namespace, name, type = '-', listed, programmed } = service;
-  return [namespace, name, type, `${programmed}/${listed}`, otherwise.join('; ')];
+function serviceCells(
+  { namespace, name, type, frontends, listed, verdicts }: ClusterService,
+  isWide: boolean,
+): readonly string[] {
+  const { state, reason, endpointCounts, count, nodes } = worstOf(verdicts)!;
+  const shown = frontends.length === 0 ? ['-'] : isWide ? frontends : frontends.slice(0, 1);
+  const more = frontends.length - shown.length;
+  const { used, known, ejected } = endpointCounts;
+  const on = count < listed && nodes.length > 0 ? ` (on ${named(nodes, isWide)})` : '';
+  return [
+    namespace,
+    name,
+    type ?? '-',
+    `${used}/${known}${ejectedCountText(ejected)}`,
+    inToneOf(state),
+    `${count}/${listed}`,
+    `${shown.join(', ')}${more > 0 ? ` +${more}` : ''}`,
+    `${reason}${on}`,
+  ];
 }
 
-const STATUS_HEADERS = ['NODE', 'STATE', 'VERSION', 'MODE', 'IN SYNC', 'LAG', 'FAILING', 'DRIFT'];
+const STATUS_HEADERS = ['NODE', 'STATE', 'VERSION', 'MODE', 'IN SYNC', 'LAG', 'FAILING', 'DRIFT', 'REASON'];
 
 /** One line a node. */
 export function clusterStatusLines({ nodes }: ClusterStatus, isWide: boolean): readonly string[] {
-  const rows = nodes.map((row) => [...statusCells(row), ...(isWide ? [row.reasons.join('; ')] : [])]);
-  return rows.length > 0 ? columns([...STATUS_HEADERS, ...(isWide ? ['REASONS'] : [])], rows) : [];
+  return nodes.length > 0 ? columns(STATUS_HEADERS, nodes.map((row) => statusCells(row, isWide))) : [];
 }
 
-function statusCells(row: NodeRow): readonly string[] {
-  const state = inToneOf(row.state, proxyWord(row.state));
-  const sync = row.inSync ? ['yes', '-'] : ['no', `${row.lagSeconds.toFixed(1)} s`];
-  return [row.node, state, row.version, row.mode, ...sync, String(row.failing), String(row.drift)];
-}
-
-const SOURCES = { true: 'the source is rewritten', false: 'the source is kept', mixed: 'the source depends' };
-
-/** For people. */
-export function clusterTracesLines({ fates, failed }: ClusterTraces, isWide: boolean): readonly string[] {
+function statusCells(row: NodeRow, isWide: boolean): readonly string[] {
+  const [first = '', ...others] = row.reasons;
+  const more = others.length > 0 ? ` (and ${others.length} more: -o wide)` : '';
   return [
-    ...fates.flatMap((fate) => [
-      `${inToneOf(fate.outcome)}: ${isWide ? fate.nodes.join(', ') : named(fate.nodes)}`,
-      ...leadsTo(fate),
-    ]),
-    ...grouped(inToneOf('failed'), failed, ({ reason }) => reason),
+    row.node,
+    inToneOf(row.state, proxyWord(row.state)),
+    row.version,
+    row.mode,
+    ...(row.inSync ? ['yes', '-'] : ['no', `${row.lagSeconds.toFixed(1)} s`]),
+    String(row.failing),
+    String(row.drift),
+    isWide ? row.reasons.join('; ') : `${first}${more}`,
   ];
-}
-
-function leadsTo({ endpoints, sourceRewritten }: TraceVerdict): readonly string[] {
-  if (endpoints.length === 0) return [];
-  return [`  to ${named(endpoints)}; ${SOURCES[`${sourceRewritten}`]}`];
 }
 
 const TRAFFIC_HEADERS = ['SERVICE PORT', 'PROTOCOL', 'OPEN', 'NEW/S', 'UNANSWERED', 'NODES'];

@@ -33,7 +33,8 @@ import {
 import type { ServiceKey } from '../../../../domain/model/service-port-name.js';
 import { formatted, print, inToneOf } from '../output.js';
 import { tracingByProxy } from './trace.js';
-import { findKeys, type FoundServices, reportUnknown } from '../find-services.js';
+import { findKeys, type FoundServices } from '../find-services.js';
+import type { UnknownName } from '../../../application/status/service-row.js';
 import { RunningProxy } from '../running-proxy.js';
 import { frontendPlace } from '../../../../domain/forwarding/forwarding-entry.js';
 import { hostPort } from '../../../../domain/net/address.js';
@@ -108,12 +109,23 @@ export async function explain({
   const names = subjects.filter((subject) => typeof subject !== 'string');
   const found = await findKeys(proxy, names);
   for (const key of found.keys) all.push(await explainService(proxy, key, found, probe));
+  // The answer about a Service with its namespace reports that it or a port does not exist.
+  all.push(...found.unknown.filter(({ name }) => !/[/:]/.test(name)).map(notFound));
   const [only] = all;
   const isOne = all.length === 1 && subjects.length === 1;
-  if (only) await print(isOne ? formatted(output, only, textOf) : formatted(output, all, textsOf));
-  // The answer about a Service with its namespace reports that it or a port does not exist.
-  const unknown = found.unknown.filter(({ name }) => !/[/:]/.test(name));
-  return !reportUnknown(unknown) && all.every(isGood) ? 0 : 1;
+  await print(isOne ? formatted(output, only!, explainedLines) : formatted(output, all, textsOf));
+  return all.every(isOk) ? 0 : 1;
+}
+
+/** Of a name without a namespace, which no Service that this proxy knows has. */
+function notFound({ name, reason }: UnknownName): Explanation {
+  return {
+    service: name,
+    verdict: { state: 'error', cause: 'NotFound', reason },
+    known: false,
+    objects: [],
+    families: [],
+  };
 }
 
 function ask(proxy: RunningProxy, subject: string): Promise<Explained> {
@@ -170,14 +182,16 @@ function ownAddresses(): readonly string[] {
 
 /** One after the other, with an empty line between them. */
 function textsOf(all: readonly Explained[], isWide: boolean): readonly string[] {
-  return all.flatMap((one, index) => (index === 0 ? textOf(one, isWide) : ['', ...textOf(one, isWide)]));
+  return all.flatMap((one, index) => [...(index > 0 ? [''] : []), ...explainedLines(one, isWide)]);
 }
 
-function textOf(explained: Explained, isWide: boolean): readonly string[] {
+/** For people. */
+export function explainedLines(explained: Explained, isWide: boolean): readonly string[] {
   return 'service' in explained ? explanationLines(explained, isWide) : addressExplanationLines(explained);
 }
 
-function isGood(explained: Explained): boolean {
+/** Whether it exists, and its verdict is ok. */
+export function isOk(explained: Explained): boolean {
   return 'service' in explained
     ? explained.verdict.state === 'ok'
     : explained.otherwise === undefined && !explained.endpoints.some(({ endpoint }) => endpoint.unresponsive);

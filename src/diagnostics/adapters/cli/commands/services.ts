@@ -54,7 +54,7 @@ export function services({ request, configuration }: Invocation<typeof servicesC
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
   const query = () => listKnown(proxy, request);
   return show<ServiceList, WatchedRow>(request, request.watch ? whenChanged(proxy, query) : query, {
-    lines: listText,
+    lines: serviceListLines,
     names: ({ services: rows }) => rows.map(nameOf),
     exitCode: ({ services: rows }) => Number(rows.some(({ state }) => state !== 'ok')),
     watched: ({ services: items }) => ({
@@ -84,7 +84,11 @@ function nameOf({ name }: Pick<ServiceRow, 'name'>): string {
   return objectName('service', name);
 }
 
-function listText({ services: rows, unknownNames }: ServiceList, isWide: boolean): readonly string[] {
+/** One line a Service; nothing where only unknown names are listed. */
+export function serviceListLines(
+  { services: rows, unknownNames }: ServiceList,
+  isWide: boolean,
+): readonly string[] {
   return rows.length === 0 && unknownNames.length > 0 ? [] : table(rows, isWide);
 }
 

@@ -7,7 +7,9 @@ import { parseDestinationName, type ClusterPlace } from '../../../application/tr
 import { type NamedDestination, placeOf } from '../../../application/trace/named-ends.js';
 import {
   parsePodName,
+  parsePodPort,
   type NamedPod,
+  type NamedPodPort,
   type KnownPod,
   podAddress,
 } from '../../../application/trace/named-ends.js';
@@ -22,7 +24,7 @@ import {
 } from '../../../domain/trace/query.js';
 import { UsageError, rejectOperands } from '../../../../adapters/cli/usage-error.js';
 import { outputOptions, subcommand, type OutputFormat } from '../options.js';
-import { type TraceAnswer, traceAnswer } from '../../../application/trace/answer.js';
+import { type FailedTrace, type TraceAnswer, traceAnswer } from '../../../application/trace/answer.js';
 import { parseAddress, hostPort } from '../../../../domain/net/address.js';
 import type { IpFamily } from '../../../../domain/net/ip-family.js';
 import { formatted, jsonLine, print, inToneOf } from '../output.js';
@@ -47,10 +49,10 @@ interface TraceOptions {
   readonly output?: OutputFormat;
 }
 
-/** A query from a pod or to a Service by its name. */
+/** A query from or to a pod, or to a Service, by its name. */
 interface NamedQuery {
   readonly from: TraceSource | NamedPod;
-  readonly to: NamedDestination | Omit<TraceQuery, 'from'>;
+  readonly to: NamedDestination | NamedPodPort | Omit<TraceQuery, 'from'>;
 }
 
 /** Which packets to follow: that of one query, or those of a file of many; `-` is standard input. */
@@ -71,7 +73,7 @@ export const traceCommand = subcommand({
     ),
     new Option(
       '--to <destination>',
-      'ADDRESS:PORT or ADDRESS:PORT/PROTOCOL, IPv6 addresses in brackets; TCP without a protocol. Or a Service as NAME or NAMESPACE/NAME, with :PORT where it has several: its cluster IP.',
+      'ADDRESS:PORT[/PROTOCOL], IPv6 addresses in brackets; NAME or NAMESPACE/NAME of a Service, with :PORT where it has several; pod/NAME:PORT. TCP without a protocol.',
     ),
     new Option('-n, --namespace <namespace>', 'The namespace of names without one.'),
     new Option('--kernel', 'Use the rules as the kernel has them now, those of other programs among them.'),
@@ -98,10 +100,10 @@ function queriesOf({ from, to, namespace, queries }: TraceOptions): TracedQuerie
       'trace takes --from SOURCE and --to ADDRESS:PORT[/PROTOCOL] or a Service, or --queries FILE',
     );
   const pod = parsePodName(from, namespace);
-  const service = parseDestinationName(to, namespace);
+  const destination = parsePodPort(to, namespace) ?? parseDestinationName(to, namespace);
   try {
-    if (!pod && !service) return { query: parseQuery(from, to) };
-    return { named: { from: pod ?? parseSource(from), to: service ?? parseQuery('node', to) } };
+    if (!pod && !destination) return { query: parseQuery(from, to) };
+    return { named: { from: pod ?? parseSource(from), to: destination ?? parseQuery('node', to) } };
   } catch (error) {
     if (error instanceof InvalidQueryError) throw new UsageError(error.message);
     throw error;
@@ -149,12 +151,18 @@ export async function answerRequest(
 }
 
 /**
- * From the address of the pod, to the cluster IP of the Service, that are named.
+ * From and to the addresses of the pods, to the cluster IP of the Service, that are named.
  * @throws CannotTraceError if it is not clear which those are
  */
 async function queryOf({ from, to }: NamedQuery, placesOf: PlacesOf, podsOf: PodsOf): Promise<TraceQuery> {
   const pods = 'pod' in from ? await podsOf(from) : [];
-  const place = 'service' in to ? await placeFor(to, placesOf, familyOf(from, pods)) : to;
+  const family = familyOf(from, pods);
+  const place =
+    'service' in to
+      ? await placeFor(to, placesOf, family)
+      : 'pod' in to
+        ? { ...to, to: podAddress(to, await podsOf(to), family) }
+        : to;
   const sender: TraceSource =
     'pod' in from ? { kind: 'pod', address: podAddress(from, pods, place.to.family) } : from;
   return { ...place, from: sender };
@@ -281,6 +289,20 @@ export function traceLines(answer: TraceAnswer, rules: TracedRules, isWide: bool
     ...remarks.map((remark) => `note: ${remark}`),
     ...(answer.uncertain ? ['note: uncertain; the steps say why'] : []),
   ];
+}
+
+/** The same, also of a query that could not be answered. */
+export function tracedLines(
+  answer: TraceAnswer | FailedTrace,
+  rules: TracedRules,
+  isWide: boolean,
+): readonly string[] {
+  return 'error' in answer ? [`Error: ${answer.error}`] : traceLines(answer, rules, isWide);
+}
+
+/** Whether all packets are forwarded, or left to the routes of the node. */
+export function hasPassed(answer: TraceAnswer | FailedTrace): boolean {
+  return !('error' in answer) && ['forward', 'untouched'].includes(answer.outcome);
 }
 
 function heading({ packet }: TraceAnswer, rules: TracedRules): string {

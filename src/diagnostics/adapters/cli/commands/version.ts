@@ -3,7 +3,7 @@
 import type { Invocation } from '../options.js';
 import { Option } from 'commander';
 import { rejectOperands } from '../../../../adapters/cli/usage-error.js';
-import { outputOptions, subcommand, type OutputOptions } from '../options.js';
+import { outputOptions, subcommand, type OutputFormat, type OutputOptions } from '../options.js';
 import { statusAnswer, type ProxyStatus } from '../../../application/status/proxy-status.js';
 import { formatted, print } from '../output.js';
 import { QueryError, RunningProxy } from '../running-proxy.js';
@@ -25,13 +25,13 @@ export const versionCommand = subcommand({
 });
 
 /** What this program is. */
-interface ClientVersion {
+export interface ClientVersion {
   readonly program: string;
   /** The release of Kubernetes as which it behaves. */
   readonly kubernetes: string;
   /** The commit that it was built from; empty: unknown. */
   readonly commit: string;
-  readonly node: string;
+  readonly nodejs: string;
   /** `linux/amd64` */
   readonly platform: string;
 }
@@ -42,36 +42,46 @@ interface Versions {
 }
 
 /**
- * Prints what this program is, and what the proxy running on this node.
+ * Prints the version of this program, and of the proxy running on this node.
  * @throws QueryError without an answer, after the first
  */
 export async function version(
   { request, configuration }: Invocation<typeof versionCommand>,
   client: ClientVersion,
 ): Promise<number> {
-  if (request.isClientOnly) {
-    await print(formatted<Versions>(request.output, { client }, versionLines));
-    return 0;
-  }
+  const { isClientOnly, output } = request;
+  if (isClientOnly) return printClientVersion(client, output);
   try {
     const proxy = RunningProxy.at(configuration.metricsBindAddress);
     const { versions, mode } = await proxy.query('/debug/status', statusAnswer);
-    await print(formatted<Versions>(request.output, { client, proxy: { ...versions, mode } }, versionLines));
+    await print(formatted<Versions>(output, { client, proxy: { ...versions, mode } }, versionLines));
     return 0;
   } catch (error) {
-    if (error instanceof QueryError)
-      await print(formatted<Versions>(request.output, { client }, versionLines));
+    if (error instanceof QueryError) await printClientVersion(client, output);
     throw error;
   }
 }
 
+/** Prints the version of this program alone. */
+export async function printClientVersion(client: ClientVersion, output: OutputFormat): Promise<number> {
+  await print(formatted<Versions>(output, { client }, versionLines));
+  return 0;
+}
+
 function versionLines({ client, proxy }: Versions): readonly string[] {
-  const built = client.commit === '' ? '' : `, built from ${client.commit.slice(0, 12)}`;
-  const lines = [
-    `client: ${client.program} for Kubernetes ${client.kubernetes}, Node ${client.node}, ${client.platform}${built}`,
-  ];
-  if (!proxy) return lines;
-  const { program, kubernetes, nodejs, kernel, mode } = proxy;
+  const lines = [clientVersionText(client)];
+  return proxy ? [...lines, `proxy:  ${proxyVersionText({ mode: proxy.mode, versions: proxy })}`] : lines;
+}
+
+/** For people. */
+export function clientVersionText({ program, kubernetes, nodejs, platform, commit }: ClientVersion): string {
+  const built = commit === '' ? '' : `, built from ${commit.slice(0, 12)}`;
+  return `client: ${program} for Kubernetes ${kubernetes}, Node.js ${nodejs}, ${platform}${built}`;
+}
+
+/** For people. */
+export function proxyVersionText({ versions, mode }: Pick<ProxyStatus, 'versions' | 'mode'>): string {
+  const { program, kubernetes, nodejs, kernel } = versions;
   const level = kubernetes === undefined ? '' : ` for Kubernetes ${kubernetes}`;
-  return [...lines, `proxy:  ${program}${level}, Node ${nodejs}, mode ${mode}, Linux ${kernel}`];
+  return `${program}${level}, Node.js ${nodejs}, ${mode} mode, Linux ${kernel}`;
 }

@@ -1,3 +1,4 @@
+import { thisVersion } from '../../../../../src/bootstrap/version.js';
 import type { Packet } from '../../../../../src/diagnostics/domain/trace/trace.js';
 import { QueryError } from '../../../../../src/diagnostics/adapters/cli/running-proxy.js';
 import { queryCluster } from '../../../../../src/diagnostics/adapters/cli/cluster/query-cluster.js';
@@ -26,7 +27,7 @@ function run(mode: string, ...args: readonly string[]): Promise<number> {
     { readFile: () => '', hostname: () => 'laptop' },
     { ...NO_TERMINAL, program: PLUGIN },
   );
-  return queryCluster(asked);
+  return queryCluster(asked, thisVersion('v1.37.0'));
 }
 
 const comparers = (): readonly string[] =>

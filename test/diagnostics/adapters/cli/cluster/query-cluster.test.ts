@@ -1,3 +1,4 @@
+import { thisVersion } from '../../../../../src/bootstrap/version.js';
 import type { ClusterHistory } from '../../../../../src/diagnostics/application/cluster/cluster-activity.js';
 import type { ClusterStatus } from '../../../../../src/diagnostics/application/cluster/cluster-status.js';
 import { queryCluster } from '../../../../../src/diagnostics/adapters/cli/cluster/query-cluster.js';
@@ -48,7 +49,7 @@ function cluster(...args: readonly string[]): Promise<number> {
     },
     { ...NO_TERMINAL, program: PLUGIN },
   );
-  return queryCluster(asked, timeout);
+  return queryCluster(asked, thisVersion('v1.37.0'), timeout);
 }
 
 /** What a node answers, by its name; the others are good. */
@@ -69,10 +70,10 @@ describe('status', () => {
       names.map((name) => ({ name })),
     );
     answering(troubled, prints(statusOf({})));
-    expect(await cluster('status')).toBe(2);
+    expect(await cluster('status')).toBe(1);
     const lines = printed.stdout.split('\n');
     expect(lines.slice(0, 6)).toEqual([
-      'NODE     STATE        VERSION  MODE      IN SYNC  LAG    FAILING  DRIFT',
+      'NODE     STATE        VERSION  MODE      IN SYNC  LAG    FAILING  DRIFT  REASON',
       'node-30  not serving  0.1.0    nftables  yes      -      0        0',
       'node-7   degraded     0.1.0    nftables  yes      -      2        3',
       'node-12  ok           0.1.0    nftables  no       4.2 s  0        0',
@@ -92,12 +93,12 @@ describe('status', () => {
       return prints(statusOf(pod === 'kube-proxy-node-3' ? { state: 'degraded' } : { lag: 2 }), 1);
     };
     const watching = cluster('status', '-w');
-    await until('the second answers', async () => printed.stdout.includes('no answer'));
+    await until('the second answers', async () => printed.stdout.includes('not reachable'));
     process.emit('SIGINT');
-    expect(await watching).toBe(2);
+    expect(await watching).toBe(1);
     expect(printed.stdout.split('\n').slice(4)).toEqual([
       'node-3  degraded  0.1.0    nftables  yes      -      0        0',
-      'no answer: node-2 (Error: no proxy answers)',
+      'not reachable: node-2 (Error: no proxy answers)',
       '',
     ]);
   });
@@ -120,31 +121,31 @@ describe('status', () => {
       },
       prints(statusOf({})),
     );
-    expect(await cluster('status', '-o', 'json')).toBe(2);
-    const { nodes, silent } = JSON.parse(printed.stdout) as ClusterStatus & { silent: unknown };
+    expect(await cluster('status', '-o', 'json')).toBe(1);
+    const { nodes, unreachableNodes } = JSON.parse(printed.stdout) as ClusterStatus & { unreachableNodes: unknown };
     expect(nodes).toHaveLength(24);
-    expect(silent).toEqual([
-      { node: 'bare', silence: 'absent', reason: 'no pod of a proxy is on this node' },
+    expect(unreachableNodes).toEqual([
+      { node: 'bare', cause: 'absent', reason: 'no pod of a proxy is on this node' },
       {
         node: 'crashing',
-        silence: 'not-running',
+        cause: 'not-running',
         reason: 'the pod kube-proxy-crashing does not run: CrashLoopBackOff',
       },
-      { node: 'node-4', silence: 'refused', reason: 'exec refused: 403 Forbidden: you may not exec' },
-      { node: 'node-5', silence: 'refused', reason: 'exec refused: 403 Forbidden: you may not exec' },
+      { node: 'node-4', cause: 'rejected', reason: 'exec is rejected: 403 Forbidden: you may not exec' },
+      { node: 'node-5', cause: 'rejected', reason: 'exec is rejected: 403 Forbidden: you may not exec' },
       {
         node: 'node-6',
-        silence: 'another-image',
+        cause: 'another-image',
         reason: expect.stringMatching(/no such program in the image registry\.example.*not found in \$PATH/),
       },
       {
         node: 'node-8',
-        silence: 'another-image',
+        cause: 'another-image',
         reason:
           "the image registry.example/kube-proxy-ts:0.1.0 does not understand: Error: unknown shorthand flag: 'o' in -o",
       },
-      { node: 'node-9', silence: 'failed', reason: 'Error: no proxy answers at http://127.0.0.1:10249' },
-      { node: 'node-10', silence: 'failed', reason: expect.stringContaining('ended before the command did') },
+      { node: 'node-9', cause: 'failed', reason: 'Error: no proxy answers at http://127.0.0.1:10249' },
+      { node: 'node-10', cause: 'failed', reason: expect.stringContaining('ended before the command did') },
     ]);
   });
 
@@ -155,16 +156,16 @@ describe('status', () => {
     );
     const refused: Executed = { refusal: 403, reason: 'Forbidden', message: 'no' };
     answering({ 'node-1': prints(statusOf({})) }, refused);
-    expect(await cluster('status')).toBe(2);
+    expect(await cluster('status')).toBe(1);
     expect(printed.stdout.trimEnd().split('\n').at(-1)).toBe(
-      'no answer: node-2, node-3, node-4, node-5, node-6 and 2 more (exec refused: 403 Forbidden: no)',
+      'not reachable: node-2, node-3, node-4, node-5, node-6 and 2 more (exec is rejected: 403 Forbidden: no)',
     );
   });
 
   it.each([
     [0, 'ok'],
     [1, 'degraded'],
-    [2, 'not-serving'],
+    [1, 'not-serving'],
   ] as const)('ends with %d when the worst node is %s', async (code, state) => {
     putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
     answering({ 'node-2': prints(statusOf({ state }), code) }, prints(statusOf({})));
@@ -175,7 +176,7 @@ describe('status', () => {
     putNodes(api, [{ name: 'node-1' }]);
     answering({}, 'broken');
     expect(await cluster('status')).toBe(3);
-    expect(printed.stdout).toContain('no answer: node-1');
+    expect(printed.stdout).toContain('not reachable: node-1');
   });
 
   it('does not wait for a node that hangs', async () => {
@@ -183,7 +184,7 @@ describe('status', () => {
     answering({ 'node-1': new Promise(() => {}) }, 'broken');
     timeout = 200;
     expect(await cluster('status')).toBe(3);
-    expect(printed.stdout).toBe('no answer: node-1 (no answer within 0.2 s)\n');
+    expect(printed.stdout).toBe('not reachable: node-1 (no answer within 0.2 s)\n');
   });
 
   it.each([
@@ -251,9 +252,9 @@ describe('status', () => {
       { name: 'node-2', pod: { metadata: { name: 'ours', labels: { app: 'ours' }, namespace: 'net' } } },
     ]);
     answering({ ours: prints(statusOf({})) }, 'broken');
-    expect(await cluster('status', '--proxy-namespace', 'net', '-l', 'app=ours')).toBe(2);
+    expect(await cluster('status', '--proxy-namespace', 'net', '-l', 'app=ours')).toBe(1);
     expect(printed.stdout).toMatch(/^node-2 +ok/m);
-    expect(printed.stdout).toMatch(/^no answer: node-1 \(no pod of a proxy is on this node\)/m);
+    expect(printed.stdout).toMatch(/^not reachable: node-1 \(no pod of a proxy is on this node\)/m);
   });
 
   it('does without the right to list nodes, and says what that means', async () => {
@@ -309,7 +310,7 @@ describe('a node that answers badly', () => {
     answering({ bad: { exitCode: 0, stdout: said } }, prints(goodAnswers[question[0]!]));
     expect([1, 2]).toContain(await cluster(...question));
     expect(printed.stdout).toMatch(
-      /^no answer: bad \(its answer is none of a proxy: it\b.*\)$|^no answer: bad \(.* where .* belongs\)$/m,
+      /^not reachable: bad \(its answer is not that of a proxy: it\b.*\)$|^not reachable: bad \(.* where .* belongs\)$/m,
     );
     expect(printed.stdout.split('\n').length).toBeGreaterThan(2);
   }
@@ -332,9 +333,9 @@ describe('a node that answers badly', () => {
   it('is left when its answer does not end', async () => {
     putNodes(api, [{ name: 'bad' }, { name: 'good' }]);
     answering({ bad: { exitCode: 0, stdout: 'x'.repeat(65 * 1024 * 1024) } }, prints(statusOf({})));
-    expect(await cluster('status')).toBe(2);
+    expect(await cluster('status')).toBe(1);
     expect(printed.stdout).toMatch(
-      /^no answer: bad \(its answer is none of a proxy: it has more than 67108864 bytes\)$/m,
+      /^not reachable: bad \(its answer is not that of a proxy: it has more than 67108864 bytes\)$/m,
     );
   });
 
@@ -350,7 +351,7 @@ describe('a node that answers badly', () => {
     );
     for (const output of ['text', 'wide', 'json', 'yaml']) {
       Object.assign(printed, { stdout: '', stderr: '' });
-      expect(await cluster('status', '-o', output)).toBe(2);
+      expect(await cluster('status', '-o', output)).toBe(1);
       expect(printed.stdout + printed.stderr).not.toMatch(/[^\P{C}\n]/u);
       expect(printed.stdout).not.toMatch(/^good/m);
     }
@@ -619,7 +620,7 @@ describe('explain', () => {
       'failed: node-9 (IPv4 port http TCP: the kernel says no)',
       'behind: node-17 (4.2 s)',
     ]);
-    expect(printed.stdout).toMatch(/^no answer: node-20 \(/m);
+    expect(printed.stdout).toMatch(/^not reachable: node-20 \(/m);
   });
 
   /** What nodes answer that know two Services web, one with another name of its port. */
@@ -683,7 +684,7 @@ describe('explain', () => {
     putNodes(api, [{ name: 'node-1' }]);
     answering({}, { exitCode: 1, stdout: '' });
     expect(await cluster('explain', 'web')).toBe(3);
-    expect(printed.stdout).toMatch(/^no answer: node-1 /m);
+    expect(printed.stdout).toMatch(/^not reachable: node-1 /m);
   });
 
   it('ends with 0 when all are alike', async () => {
