@@ -24,6 +24,8 @@ export interface ConnectionOverrides {
   readonly token?: string | undefined;
   /** The user to impersonate. */
   readonly as?: string | undefined;
+  /** The groups to impersonate. */
+  readonly asGroup?: readonly string[] | undefined;
   readonly certificateAuthority?: string | undefined;
   readonly clientCertificate?: string | undefined;
   readonly clientKey?: string | undefined;

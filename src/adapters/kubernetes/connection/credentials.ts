@@ -94,7 +94,7 @@ export class Credentials {
   private async read(): Promise<Access> {
     const { valid } = this;
     const { config, tokenFile } = await this.load();
-    const { kubeconfig } = this.connection;
+    const { kubeconfig, overrides: { asGroup } = {} } = this.connection;
     const cluster = config.getCurrentCluster()!;
     const user = config.getCurrentUser();
     const server = new URL(cluster.server);
@@ -126,7 +126,12 @@ export class Credentials {
     const access: Access = {
       server,
       ...(cluster.proxyUrl && { proxy: new URL(cluster.proxyUrl).host }),
-      options: { agent: this.agent, headers: { ...options.headers }, auth: options.auth ?? null },
+      options: {
+        agent: this.agent,
+        // The library impersonates users alone.
+        headers: { ...options.headers, ...(asGroup && { 'Impersonate-Group': [...asGroup] }) },
+        auth: options.auth ?? null,
+      },
     };
     valid.add(access);
     return access;

@@ -31,12 +31,13 @@ export async function loadKubeconfig(
   const config = await emptyKubeConfig(plugins);
   let tokenFile: string | undefined;
   if (connection.kubeconfig) tokenFile = await loadFile(config, connection.kubeconfig, connection);
-  else if (connection.master)
+  else if (connection.master) {
     config.loadFromClusterAndUser(
       { name: 'master', server: '', skipTLSVerify: false },
       { name: 'anonymous' },
     );
-  else tokenFile = loadInCluster(config, connection.serviceAccountRoot ?? '');
+    replaceParts(config.getCurrentCluster(), config.getCurrentUser(), connection.overrides);
+  } else tokenFile = loadInCluster(config, connection.serviceAccountRoot ?? '');
   const cluster = config.getCurrentCluster();
   if (cluster) {
     const server = serverUrl(connection, cluster, config.getCurrentUser());
@@ -89,7 +90,7 @@ async function loadFile(
 }
 
 /** As kubectl does: a token replaces all other credentials but certificates, a file what the kubeconfig contains, and no verification its authority. */
-function replaceParts(cluster: Cluster | null, user: User | null, overrides: ConnectionOverrides): void {
+function replaceParts(cluster: Cluster | null, user: User | null, overrides: ConnectionOverrides = {}): void {
   const { token, as: impersonateUser, clientCertificate, clientKey } = overrides;
   const { certificateAuthority, insecureSkipTlsVerify, tlsServerName } = overrides;
   Object.assign(user ?? {}, {

@@ -56,6 +56,61 @@ interface Kubeconfig {
   'current-context'?: string;
 }
 
+describe('parts of the kubeconfig that a command line replaces', () => {
+  it('is identified by a token alone, whatever the kubeconfig names', async () => {
+    const kubeconfig = await writeKubeconfig(api, { exec: { command: '/bin/false' } });
+    await list(clientOf({ kubeconfig, overrides: { token: 'stand-in-token' } }));
+    const file = await writeKubeconfig(api, { tokenFile: 'absent' });
+    await list(clientOf({ kubeconfig: file, overrides: { token: 'stand-in-token' } }));
+  });
+
+  it('needs no kubeconfig where the server is named', async () => {
+    const overrides = { token: 'stand-in-token', insecureSkipTlsVerify: true };
+    await list(clientOf({ master: api.url, overrides }));
+  });
+
+  it('impersonates a user and groups', async () => {
+    const overrides = { as: 'somebody', asGroup: ['one', 'two'] };
+    const connection = { kubeconfig: await writeKubeconfig(api), overrides };
+    const { options } = await new Credentials(connection, new CountingClock(), 0, 1).current();
+    expect(options.headers).toMatchObject({
+      'Impersonate-User': 'somebody',
+      'Impersonate-Group': ['one', 'two'],
+    });
+    await list(clientOf(connection));
+  });
+
+  it('takes another cluster and another user, and says which do not exist', async () => {
+    const kubeconfig = await edited(await writeKubeconfig(api), ({ clusters, users }) => {
+      clusters.unshift({ name: 'other', cluster: { server: 'https://192.0.2.1:6443' } });
+      users!.unshift({ name: 'stranger', user: { token: 'unknown' } });
+    });
+    const url = async (overrides: Connection['overrides'] & object) =>
+      (await clientOf({ kubeconfig, overrides }).load()).href;
+    expect(await url({})).toBe(`${api.url}/`);
+    expect(await url({ cluster: 'other' })).toBe('https://192.0.2.1:6443/');
+    await expect(url({ cluster: 'absent' })).rejects.toThrow(
+      /the cluster "absent", which is not in clusters/,
+    );
+    await expect(url({ user: 'absent' })).rejects.toThrow(/the user "absent", which is not in users/);
+    await expect(list(clientOf({ kubeconfig, overrides: { user: 'stranger' } }))).rejects.toMatchObject({
+      code: 401,
+    });
+  });
+
+  it('verifies with the named authority, or not at all', async () => {
+    const kubeconfig = await edited(await writeKubeconfig(api), ({ clusters }) => {
+      delete clusters[0]!.cluster['certificate-authority-data'];
+      delete clusters[0]!.cluster['certificate-authority'];
+    });
+    await expect(list(clientOf({ kubeconfig }))).rejects.toMatchObject({ name: 'ApiConnectionError' });
+    await list(clientOf({ kubeconfig, overrides: { insecureSkipTlsVerify: true } }));
+    const certificateAuthority = join(dirname(kubeconfig), 'authority.crt');
+    await writeFile(certificateAuthority, certificates.authority);
+    await list(clientOf({ kubeconfig, overrides: { certificateAuthority } }));
+  });
+});
+
 describe('identification', () => {
   it.each([
     ['token', { token: 'stand-in-token' }] as const,

@@ -107,7 +107,8 @@ const QUERIES = {
   }),
   version: {
     ...versionCommand,
-    description: 'Show the version of this program, and those of the proxies. Nodes that agree are shown once.',
+    description:
+      'Show the version of this program, and those of the proxies. Nodes that agree are shown once.',
   },
 } as const satisfies Readonly<Record<string, CommandForm>>;
 
@@ -128,14 +129,19 @@ const LISTS: readonly QueryKind[] = ['status', 'services', 'history'];
 /** The kinds of queries. */
 export const CLUSTER_QUERIES = Object.keys(QUERIES) as readonly QueryKind[];
 
-/** kubectl's flags for the way to the API server; `--kubeconfig` is a flag of the program. */
+/** kubectl's flags for the connection to the API server. */
 const API_OPTIONS: readonly Option[] = [
+  // Only listed here: it is a flag of the program, which reads it.
+  new Option('--kubeconfig <file>', 'The kubeconfig to use, instead of KUBECONFIG or ~/.kube/config.'),
   new Option('--context <name>', 'The context of the kubeconfig to use.'),
   new Option('--cluster <name>', 'The cluster of the kubeconfig to use.'),
   new Option('--user <name>', 'The user of the kubeconfig to use.'),
   new Option('-s, --server <url>', "URL of the API server, instead of the kubeconfig's."),
   new Option('--token <token>', 'Bearer token for the API server.'),
   new Option('--as <user>', 'The user to impersonate.'),
+  new Option('--as-group <group>', 'A group to impersonate, with --as. Repeatable.').argParser(
+    (group: string, before: readonly string[] = []) => [...before, group],
+  ),
   new Option('--certificate-authority <file>', 'Certificate authority of the API server.'),
   new Option('--client-certificate <file>', 'Client certificate.'),
   new Option('--client-key <file>', 'Key of the client certificate.'),
@@ -158,9 +164,13 @@ export const clusterCommand = subcommand({
     new Option('-l, --selector <labels>', 'The labels of these pods.').default(
       'k8s-app in (kube-proxy, kube-proxy-ts, kube-proxy-ts-iptables, kube-proxy-ts-ipvs, kube-proxy-ts-nftables)',
     ),
-    new Option('--node <name>', 'Only this node. Repeatable. Of one node, the text is that of its own command.').argParser(
-      (name: string, before: readonly string[] = []) => [...before, ...name.split(',').map(nodeName)],
-    ),
+    new Option(
+      '--node <name>',
+      'Only this node. Repeatable. Of one node, the text is that of its own command.',
+    ).argParser((name: string, before: readonly string[] = []) => [
+      ...before,
+      ...name.split(',').map(nodeName),
+    ]),
     new Option('--parallel <number>', 'How many nodes are queried at a time.')
       .default(20)
       .argParser(positiveNumber),
@@ -188,7 +198,7 @@ interface ClusterOptions
 
 function accessOf(options: ClusterOptions): ClusterAccess {
   const { proxyNamespace, selector, parallel, node: nodes = [], context, server, requestTimeout } = options;
-  const { cluster, user, token, as, certificateAuthority, clientCertificate, clientKey } = options;
+  const { cluster, user, token, as, asGroup, certificateAuthority, clientCertificate, clientKey } = options;
   const { insecureSkipTlsVerify, tlsServerName } = options;
   return {
     ...{ proxyNamespace, selector, parallel, nodes },
@@ -196,7 +206,7 @@ function accessOf(options: ClusterOptions): ClusterAccess {
     api: {
       ...{ context, server },
       overrides: {
-        ...{ cluster, user, token, as, certificateAuthority, clientCertificate, clientKey },
+        ...{ cluster, user, token, as, asGroup, certificateAuthority, clientCertificate, clientKey },
         ...{ insecureSkipTlsVerify, tlsServerName },
       },
     },
@@ -259,7 +269,8 @@ function queryOf([name = '', ...rest]: readonly string[], options: QueryOptions)
   }
   const request = QUERIES[kind].request(rest, (kind === 'dump' ? { output: 'archive' } : options) as never);
   if (kind === 'dump') return { kind, words: [kind], file: rest[0] };
-  if (kind === 'version') return { kind, words: ['status', '-o', 'json'], isClientOnly: options.client === true };
+  if (kind === 'version')
+    return { kind, words: ['status', '-o', 'json'], isClientOnly: options.client === true };
   const pods = kind === 'trace' ? podEnds(request as TraceRequest) : undefined;
   const { from, to } = pods ?? {};
   const flags = flagsOf(kind, { ...options, ...(from && { from: undefined }), ...(to && { to: undefined }) });

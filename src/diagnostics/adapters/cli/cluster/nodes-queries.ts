@@ -20,7 +20,11 @@ import {
   type NodeGroup,
   type UnreachableNode,
 } from '../../../application/cluster/query-nodes.js';
-import { differenceAnswer, isNone, type DifferenceReport } from '../../../application/difference/difference-report.js';
+import {
+  differenceAnswer,
+  isNone,
+  type DifferenceReport,
+} from '../../../application/difference/difference-report.js';
 import { explanationAnswer } from '../../../application/explain/explanation.js';
 import { statusAnswer, type ProxyStatus } from '../../../application/status/proxy-status.js';
 import { aboutUnknown, servicesAnswer, type AboutUnknown } from '../../../application/status/service-row.js';
@@ -71,7 +75,11 @@ interface Listed {
   readonly isTable: boolean;
 }
 
-const byNode: Listed = { field: 'nodes', keyOf: (row) => (row as { readonly node: string }).node, isTable: true };
+const byNode: Listed = {
+  field: 'nodes',
+  keyOf: (row) => (row as { readonly node: string }).node,
+  isTable: true,
+};
 const byName: Listed = {
   field: 'services',
   keyOf: (row) => {

@@ -40,7 +40,11 @@ export function unreachableLines(nodes: readonly UnreachableNode[], each: boolea
 /** `on 2 of 3 nodes`; with several groups, their names: `on 2 of 3 nodes (node-1, node-2)`. */
 function onNodes(
   nodes: readonly string[],
-  { queried, isWide, isOnly }: { readonly queried: number; readonly isWide: boolean; readonly isOnly: boolean },
+  {
+    queried,
+    isWide,
+    isOnly,
+  }: { readonly queried: number; readonly isWide: boolean; readonly isOnly: boolean },
 ): string {
   const on = `on ${nodes.length} of ${counted(queried, 'node')}`;
   return isOnly && nodes.length === queried ? on : `${on} (${named(nodes, isWide)})`;
@@ -127,7 +131,12 @@ const STATUS_HEADERS = ['NODE', 'STATE', 'VERSION', 'MODE', 'IN SYNC', 'LAG', 'F
 
 /** One line a node. */
 export function clusterStatusLines({ nodes }: ClusterStatus, isWide: boolean): readonly string[] {
-  return nodes.length > 0 ? columns(STATUS_HEADERS, nodes.map((row) => statusCells(row, isWide))) : [];
+  return nodes.length > 0
+    ? columns(
+        STATUS_HEADERS,
+        nodes.map((row) => statusCells(row, isWide)),
+      )
+    : [];
 }
 
 function statusCells(row: NodeRow, isWide: boolean): readonly string[] {
