@@ -52,20 +52,20 @@ function onNodes(
 
 /**
  * Groups of nodes for people: for each its nodes, and the text of its first node.
- * @param headOf what the first line says of the group, before and after its nodes
+ * @param headOf the first line, before and after the nodes, and lines that come before the details
  */
 export function groupLines<Answer>(
   groups: readonly NodeGroup<Answer>[],
   { queried, isWide }: { readonly queried: number; readonly isWide: boolean },
-  headOf: (answer: Answer) => readonly [before: string, after: string],
+  headOf: (answer: Answer) => readonly [before: string, after: string, ...next: readonly string[]],
   linesOf: (answer: Answer) => readonly string[],
 ): readonly string[] {
   return groups.flatMap(({ nodes, answer }) => {
-    const [before, after] = headOf(answer);
+    const [before, after, ...next] = headOf(answer);
     const on = onNodes(nodes, { queried, isWide, isOnly: groups.length === 1 });
     const lines = linesOf(answer);
     const source = nodes.length > 1 && lines.length > 0 ? [`  details of ${nodes[0]!}:`] : [];
-    return [`${before}${on}${after}`, ...source, ...lines.map((line) => `  ${line}`)];
+    return [`${before}${on}${after}`, ...next, ...source, ...lines.map((line) => `  ${line}`)];
   });
 }
 
@@ -79,8 +79,10 @@ export function clusterExplanationLines(
     groups,
     { queried, isWide },
     (explained) => headOf(subject, explained),
-    // The first line has the subject and its verdict.
-    (explained) => explainedLines(explained, isWide).slice(1).map((line) => line.replace(/^ {2}/, '')),
+    (explained) =>
+      explainedLines(explained, isWide)
+        .slice(headOf(subject, explained).length - 1)
+        .map((line) => line.replace(/^ {2}/, '')),
   );
   if (differingNodes.length === 0) return lines;
   const verb = differingNodes.length === 1 ? 'knows' : 'know';
@@ -90,10 +92,12 @@ export function clusterExplanationLines(
   ];
 }
 
-function headOf(subject: string, explained: Explained): readonly [string, string] {
+/** The first lines of a node's text: the verdict and the next step. */
+function headOf(subject: string, explained: Explained): readonly [string, string, ...string[]] {
   if (!('service' in explained)) return [`${subject}: `, ''];
-  const { state, reason } = explained.verdict;
-  return [`${subject}: ${inToneOf(state)} `, `: ${reason}`];
+  const { state, reason, nextStep } = explained.verdict;
+  const next = nextStep === undefined ? [] : [`  next: ${nextStep}`];
+  return [`${subject}: ${inToneOf(state)} `, `: ${reason}`, ...next];
 }
 
 const SERVICE_HEADERS = ['NAMESPACE', 'NAME', 'TYPE', 'ENDPOINTS', 'STATE', 'NODES', 'FRONTENDS', 'REASON'];
