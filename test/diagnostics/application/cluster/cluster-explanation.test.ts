@@ -91,8 +91,6 @@ it('takes a name for known that one node finds in a namespace', () => {
     known: false,
     verdict: { state: 'error', cause: 'NotFound', reason: 'there is none' },
   };
-  expect(heads(usual, missing)).toEqual([
-    `shop/cart: ok on 1 of 2 nodes (node-1): ${usual.verdict.reason}`,
-  ]);
+  expect(heads(usual, missing)).toEqual([`shop/cart: ok on 1 of 2 nodes (node-1): ${usual.verdict.reason}`]);
   expect(heads(missing, missing)).toEqual(['cart: error on 2 of 2 nodes: there is none']);
 });

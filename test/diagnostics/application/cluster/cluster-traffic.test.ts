@@ -13,16 +13,12 @@ const counts = (
 
 it('adds up nodes and families, the most open connections first, then the most new ones, then by name', () => {
   const { services, untracked } = sumTraffic([
-      {
-        node: 'a',
-        answer: trafficReport([
-          trafficOf('cart', 1, 2, 3),
-          trafficOf('cart', 10, 20, 30),
-          trafficOf('web', 5),
-        ]),
-      },
-      { node: 'b', answer: trafficReport([trafficOf('cart', 100, 200, 300), trafficOf('pay', 5, 1)]) },
-      { node: 'c', answer: trafficReport([trafficOf('all', 5)], false) },
+    {
+      node: 'a',
+      answer: trafficReport([trafficOf('cart', 1, 2, 3), trafficOf('cart', 10, 20, 30), trafficOf('web', 5)]),
+    },
+    { node: 'b', answer: trafficReport([trafficOf('cart', 100, 200, 300), trafficOf('pay', 5, 1)]) },
+    { node: 'c', answer: trafficReport([trafficOf('all', 5)], false) },
   ]);
   expect(services).toEqual([
     { ...counts('cart', 111, 222, 333), nodes: 2 },

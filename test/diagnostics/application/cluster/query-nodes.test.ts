@@ -14,7 +14,7 @@ function proxy(node: string, query: () => Promise<string>): NodeProxy {
   return { node, query };
 }
 
-it('sorts answers and silent nodes by name, with what is kept, or why they are silent', async () => {
+it('sorts answers and unreachable nodes by name, with what is kept, or why they are unreachable', async () => {
   const proxies = [
     proxy('node-10', () => Promise.resolve('{"lag":10}')),
     proxy('node-3', () => Promise.resolve('<html>')),
@@ -26,9 +26,9 @@ it('sorts answers and silent nodes by name, with what is kept, or why they are s
       { node: 'node-2', answer: 'node-2: 2' },
       { node: 'node-10', answer: 'node-10: 10' },
     ],
-    silent: [
-      { node: 'node-1', silence: 'timeout', reason: 'no answer in time' },
-      { node: 'node-3', silence: 'bad-answer', reason: 'its answer is none of a proxy: it is not JSON' },
+    unreachable: [
+      { node: 'node-1', cause: 'timeout', reason: 'no answer in time' },
+      { node: 'node-3', cause: 'bad-answer', reason: 'its answer is not that of a proxy: it is not JSON' },
     ],
   });
 });

@@ -38,7 +38,7 @@ import { proxyStatusLines } from '../commands/status.js';
 import { trafficLines } from '../commands/top.js';
 import { hasPassed, tracedLines } from '../commands/trace.js';
 import { clientVersionText, proxyVersionText, type ClientVersion } from '../commands/version.js';
-import { objectName } from '../output.js';
+import { inToneOf, objectName } from '../output.js';
 import { COMPARISON } from '../running-proxy.js';
 import { clusterComparisonLines } from './comparison-text.js';
 import {
@@ -237,7 +237,10 @@ export const nodesQueries: {
           'error' in answer
             ? answer.error
             : [answer.outcome, answer.reason, answer.endpoints, answer.sourceRewritten],
-        (answer) => ['error' in answer ? 'error ' : `${answer.outcome} `, ':'],
+        (answer) =>
+          'error' in answer
+            ? ['error ', '']
+            : [`${inToneOf(answer.outcome)} `, answer.reason === undefined ? '' : `: ${answer.reason}`],
       ),
     ),
 

@@ -160,7 +160,7 @@ it('deletes pods at SIGINT', async () => {
   });
   process.emit('SIGINT');
   expect(await running).toBe(3);
-  expect(printed.stdout).toContain('no answer: n1, n2 (interrupted)');
+  expect(printed.stdout).toContain('not reachable: n1, n2 (interrupted)');
   expect([cluster.comparers.length, comparers()]).toEqual([1, []]);
 });
 
@@ -173,8 +173,14 @@ it('removes pods of a run that was killed', async () => {
 });
 
 it.each([
-  [{ log: 'E1126 it cannot reach the API server\n' }, 'no answer: n1 (E1126 it cannot reach the API server)'],
-  [{ log: '{\n  "nodeRules": 1\n}\n' }, 'no answer: n1 (its answer is none of a proxy: nodeRules is 1'],
+  [
+    { log: 'E1126 it cannot reach the API server\n' },
+    'not reachable: n1 (E1126 it cannot reach the API server)',
+  ],
+  [
+    { log: '{\n  "nodeRules": 1\n}\n' },
+    'not reachable: n1 (its answer is not that of a proxy: nodeRules is 1',
+  ],
 ])('reports a node that could not be compared: %j', async (compared, message) => {
   cluster.compared = (node) => (node === 'n1' ? compared : equal);
   expect(await run('iptables')).toBe(1);
@@ -183,8 +189,8 @@ it.each([
 
 it('waits no longer for a node than the timeout', async () => {
   cluster.compared = () => 'hangs';
-  expect(await run('iptables', '--timeout', '1', 'n2')).toBe(3);
-  expect(printed.stdout).toMatch(/no answer: n2 \(the pod \S+ did not end within 1 s: it runs\)/);
+  expect(await run('iptables', '--request-timeout', '1s', 'n2')).toBe(3);
+  expect(printed.stdout).toMatch(/not reachable: n2 \(the pod \S+ did not end within 1 s: it runs\)/);
   expect(comparers()).toEqual([]);
 });
 

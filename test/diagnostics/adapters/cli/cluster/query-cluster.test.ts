@@ -19,6 +19,8 @@ import {
   trafficReport,
 } from '../../../application/cluster/samples.js';
 import { timeText } from '../../../../../src/domain/model/text.js';
+import { explanationLines } from '../../../../../src/diagnostics/adapters/cli/commands/explain.js';
+import { shownLines } from '../../../../support/shown-lines.js';
 import { parseCommand } from '../../../../support/command-line.js';
 
 /** Milliseconds that a node may take here: no test may fail because the machine is slow. */
@@ -122,7 +124,9 @@ describe('status', () => {
       prints(statusOf({})),
     );
     expect(await cluster('status', '-o', 'json')).toBe(1);
-    const { nodes, unreachableNodes } = JSON.parse(printed.stdout) as ClusterStatus & { unreachableNodes: unknown };
+    const { nodes, unreachableNodes } = JSON.parse(printed.stdout) as ClusterStatus & {
+      unreachableNodes: unknown;
+    };
     expect(nodes).toHaveLength(24);
     expect(unreachableNodes).toEqual([
       { node: 'bare', cause: 'absent', reason: 'no pod of a proxy is on this node' },
@@ -433,14 +437,14 @@ describe('services', () => {
     );
   };
 
-  it('shows one line a Service, and where it is otherwise', async () => {
+  it('shows one line a Service with its worst verdict, and on which nodes', async () => {
     prepare();
     expect(await cluster('services', 'cart', 'web')).toBe(1);
     expect(printed.stdout).toBe(
       [
-        'NAMESPACE  NAME  TYPE       PROGRAMMED  OTHERWISE',
-        'shop       cart  ClusterIP  1/2         on: node-2 (error: EINVAL)',
-        'shop       web   ClusterIP  2/3         on: node-3 (warning: its last change is not programmed yet)',
+        'NAMESPACE  NAME  TYPE       ENDPOINTS  STATE    NODES  FRONTENDS         REASON',
+        'shop       cart  ClusterIP  1/2        error    1/2    10.96.0.1:80/TCP  EINVAL (on node-2)',
+        'shop       web   ClusterIP  1/2        warning  1/3    10.96.0.1:80/TCP  its last change is not programmed yet (on node-3)',
         '',
       ].join('\n'),
     );
@@ -498,7 +502,7 @@ it('shows on which nodes what becomes of a packet', async () => {
   );
   answering(
     {
-      'node-2': prints(traceOf('dropped')),
+      'node-2': prints({ ...traceOf('dropped'), reason: 'no endpoint is ready' }),
       'node-4': prints({ error: 'no route' }, 1),
     },
     prints(traceOf('forward', '10.244.1.5', '10.244.2.6')),
@@ -506,10 +510,22 @@ it('shows on which nodes what becomes of a packet', async () => {
   expect(await cluster('trace', '--from', 'outside', '--to', '10.96.0.1:80')).toBe(1);
   expect(printed.stdout).toBe(
     [
-      'forward: node-1, node-3, node-5',
-      '  to 10.244.1.5:8080, 10.244.2.6:8080; the source is kept',
-      'dropped: node-2',
-      'failed: node-4 (no route)',
+      'forward on 3 of 5 nodes (node-1, node-3, node-5)',
+      '  details of node-1:',
+      '  10.0.0.1 → 10.96.0.1:80/TCP, sent by this node, by the rules as they should be',
+      '    no rule concerns it',
+      '  outcome: forward',
+      '     50.0 %  10.244.1.5:8080',
+      '     50.0 %  10.244.2.6:8080',
+      '  source: kept',
+      '  affinity: none',
+      'dropped on 1 of 5 nodes (node-2): no endpoint is ready',
+      '  10.0.0.1 → 10.96.0.1:80/TCP, sent by this node, by the rules as they should be',
+      '    no rule concerns it',
+      '  outcome: dropped',
+      '    because no endpoint is ready',
+      'error on 1 of 5 nodes (node-4)',
+      '  Error: no route',
       '',
     ].join('\n'),
   );
@@ -525,7 +541,7 @@ describe('trace from a pod', () => {
     asked.length = 0;
     api.containers.run = ({ command }) => {
       asked.push(command);
-      return prints(traceOf('dropped'));
+      return prints(traceOf('forward', '10.244.1.9'));
     };
   });
 
@@ -539,6 +555,18 @@ describe('trace from a pod', () => {
     expect(words!.filter((word) => word === '--from')).toHaveLength(1);
     expect(words![words!.indexOf('--from') + 1]).toBe(address);
     expect(words!.join(' ')).toContain(`--to ${to}`);
+  });
+
+  it.each([
+    [['node', 'pod/cart-0:8080', '-n', 'shop'], '10.244.1.5:8080/TCP'],
+    [['10.244.1.9', 'pod/shop/cart-0:53/udp'], '10.244.1.5:53/UDP'],
+    [['fd00:244::9', 'pod/shop/cart-0:8080'], '[fd00:244::5]:8080/TCP'],
+  ])('%j gives nodes the address of the destination', async ([from = '', to = '', ...more], address) => {
+    expect(await cluster('trace', '--from', from, '--to', to, ...more)).toBe(0);
+    const words = asked[0]!.join(' ');
+    expect(words).toContain(`--from ${from} `);
+    expect(words).toContain(`--to ${address} `);
+    expect(words.match(/--to /g)).toHaveLength(1);
   });
 
   it('says that there is none of that name, and asks no node', async () => {
@@ -561,8 +589,8 @@ it('shows what the kernels have otherwise', async () => {
   expect(await cluster('diff')).toBe(1);
   expect(printed.stdout).toBe(
     [
-      'no difference on 2 of 3 nodes',
-      'node-2:',
+      'no difference on 2 of 3 nodes (node-1, node-3)',
+      'differences on 1 of 3 nodes (node-2)',
       '  IPv4 (nftables)',
       '    shop/web',
       '      + element x',
@@ -594,105 +622,178 @@ it('merges the histories of all nodes by time', async () => {
 });
 
 describe('explain', () => {
-  it('compares what the nodes have programmed', async () => {
+  const wrongSelector = {
+    state: 'error',
+    cause: 'NoPodSelected',
+    reason: 'no pod has the labels app=webb',
+    nextStep: 'check the selector: kubectl -n shop get pods -l app=webb',
+  } as const;
+  const broken = { ...explanationOf([portOf({ endpoints: [] })]), verdict: wrongSelector };
+
+  it('shows the verdict with the number of nodes, the next step, and the details once', async () => {
+    putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
+    answering({}, prints(broken, 1));
+    expect(await cluster('explain', 'shop/cart')).toBe(1);
+    expect(printed.stdout).toBe(
+      [
+        'shop/cart: error on 2 of 2 nodes: no pod has the labels app=webb',
+        '  next: check the selector: kubectl -n shop get pods -l app=webb',
+        '  details of node-1:',
+        '  IPv4',
+        '    port http TCP: programmed 1970-01-01T00:00:00.000Z',
+        '      cluster-ip 10.96.0.1:80 (Cluster): forward, to 2 endpoints',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('names the nodes that differ, those of the larger group first', async () => {
     putNodes(
       api,
       names.map((name) => ({ name })),
     );
-    const usual = explanationOf([portOf({})]);
-    const failed = {
-      state: 'failed' as const,
-      sinceTime: '1970-01-01T00:00:00.000Z',
-      attempts: 2,
-      reason: 'the kernel says no',
-    };
-    answering(
-      {
-        'node-9': prints(explanationOf([portOf({ status: failed })])),
-        'node-17': prints(explanationOf([portOf({})], { pending: true, pendingSeconds: 4.2 })),
-        'node-20': 'broken',
-      },
-      prints(usual),
-    );
+    answering({ 'node-9': prints(broken, 1), 'node-20': 'broken' }, prints(explanationOf([portOf({})])));
     expect(await cluster('explain', 'shop/cart')).toBe(1);
-    expect(printed.stdout.split('\n').slice(0, 3)).toEqual([
-      'shop/cart: programmed alike on 27 of 30 nodes',
-      'failed: node-9 (IPv4 port http TCP: the kernel says no)',
-      'behind: node-17 (4.2 s)',
+    expect(printed.stdout.split('\n').filter((line) => /^\S/.test(line))).toEqual([
+      'shop/cart: ok on 28 of 30 nodes (node-1, node-2, node-3, node-4, node-5 and 23 more): 2 of 2 endpoints are ready',
+      'shop/cart: error on 1 of 30 nodes (node-9): no pod has the labels app=webb',
+      'shop/cart: node-9 knows other frontends or endpoints than most nodes',
+      expect.stringMatching(/^not reachable: node-20 \(/),
     ]);
-    expect(printed.stdout).toMatch(/^not reachable: node-20 \(/m);
   });
 
-  /** What nodes answer that know two Services web, one with another name of its port. */
-  const nodesWithTwo = (): string[] => {
-    const asked: string[] = [];
+  it('asks each node once about several Services, and shows one after the other', async () => {
     putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
-    const row = (namespace: string): object => ({
-      ...{
-        namespace,
-        name: 'web',
-        frontends: [],
-        endpointCounts: { used: 1, known: 1 },
-        state: 'ok',
-      },
-      reason: '1 of 1 endpoint is ready',
-    });
+    const asked = new Set<string>();
+    const other = { ...explanationOf([]), service: 'b/web', known: false, verdict: NOT_FOUND };
     api.containers.run = ({ command }) => {
-      const words = command.slice(1, -1).join(' ');
-      asked.push(words);
-      if (words.startsWith('services'))
-        return prints({ services: [row('a'), row('b')], unknownNames: words.includes('x') ? [UNKNOWN] : [] });
-      const missing = { state: 'error', reason: 'it has no port named nope (it has: http)' };
-      const objects = words.includes(':nope') ? [missing] : [];
-      return prints({ ...explanationOf([portOf({})]), objects });
+      asked.add(command.slice(1, -1).join(' '));
+      return prints([explanationOf([portOf({})]), other], 1);
     };
-    return asked;
-  };
-  const UNKNOWN = { name: 'x', reason: 'there is none' };
-
-  it('asks about several Services, one after the other', async () => {
-    const asked = nodesWithTwo();
-    expect(await cluster('explain', 'a/web', 'b/web:http')).toBe(0);
-    expect(printed.stdout).toBe(
-      'a/web: programmed alike on 2 of 2 nodes\n\nb/web:http: programmed alike on 2 of 2 nodes\n',
+    expect(await cluster('explain', 'shop/cart', 'svc/b/web', 'web:http')).toBe(1);
+    expect([...asked]).toEqual(['explain shop/cart svc/b/web web:http -o json']);
+    expect(printed.stdout).toMatch(
+      /^shop\/cart: ok on 2 of 2 nodes: [^]*\n\nb\/web: error on 2 of 2 nodes: there is no such Service\n$/,
     );
-    expect(asked).toEqual([
-      ...['explain a/web -o json', 'explain a/web -o json'],
-      ...['explain b/web:http -o json', 'explain b/web:http -o json'],
-    ]);
     printed.stdout = '';
-    expect(await cluster('explain', 'a/web', 'b/web:nope', '-o', 'json')).toBe(1);
-    expect(JSON.parse(printed.stdout)).toMatchObject([
-      { service: 'a/web', problems: [], silent: [] },
-      { service: 'b/web:nope', problems: ['it has no port named nope (it has: http)'] },
-    ]);
+    expect(await cluster('explain', 'shop/cart', 'b/web', '-o', 'json')).toBe(1);
+    expect(JSON.parse(printed.stdout)).toMatchObject({
+      queriedNodes: 2,
+      subjects: [
+        { subject: 'shop/cart', groups: [{ nodes: ['node-1', 'node-2'], answer: { service: 'shop/cart' } }] },
+        { subject: 'b/web', groups: [{ answer: { verdict: NOT_FOUND } }] },
+      ],
+      unreachableNodes: [],
+    });
+  });
+  const NOT_FOUND = { state: 'error', cause: 'NotFound', reason: 'there is no such Service' } as const;
+
+  it('shows addresses', async () => {
+    putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
+    const otherwise = 'no Service has this address';
+    answering({}, prints({ subject: '10.96.0.9', frontends: [], endpoints: [], otherwise }, 1));
+    expect(await cluster('explain', '10.96.0.9')).toBe(1);
+    expect(printed.stdout).toBe(`10.96.0.9: on 2 of 2 nodes\n  details of node-1:\n  ${otherwise}\n`);
   });
 
-  it('finds the namespaces of a name, and says which name no node knows', async () => {
-    const asked = nodesWithTwo();
-    expect(await cluster('explain', 'web', 'x')).toBe(1);
-    expect(printed.stdout).toBe(
-      'a/web: programmed alike on 2 of 2 nodes\n\nb/web: programmed alike on 2 of 2 nodes\n',
-    );
-    expect(printed.stderr).toBe('x: there is none\n');
-    expect(new Set(asked)).toEqual(
-      new Set(['services web x -o json', 'explain a/web -o json', 'explain b/web -o json']),
-    );
-  });
-
-  it('ends with 3 where nobody tells which Services have a name', async () => {
-    putNodes(api, [{ name: 'node-1' }]);
-    answering({}, { exitCode: 1, stdout: '' });
-    expect(await cluster('explain', 'web')).toBe(3);
-    expect(printed.stdout).toMatch(/^not reachable: node-1 /m);
-  });
-
-  it('ends with 0 when all are alike', async () => {
+  it('ends with 0 when it is ok on all nodes, and with 3 when none is reachable', async () => {
     putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
     answering({}, prints(explanationOf([portOf({})])));
-    expect(await cluster('explain', 'shop/cart', '-o', 'yaml')).toBe(0);
-    expect(printed.stdout).toMatch(/^alike: 2$/m);
+    expect(await cluster('explain', 'shop/cart')).toBe(0);
+    answering({}, { exitCode: 1, stdout: '' });
+    expect(await cluster('explain', 'shop/cart')).toBe(3);
   });
+});
+
+describe('--node', () => {
+  beforeEach(() => {
+    putNodes(
+      api,
+      names.map((name) => ({ name })),
+    );
+  });
+  const explanation = explanationOf([portOf({})]);
+
+  it('with one node prints what its own command prints', async () => {
+    answering({}, prints(explanation));
+    expect(await cluster('explain', 'shop/cart', '--node', 'node-3')).toBe(0);
+    expect(printed.stdout).toBe(shownLines(explanationLines(explanation)));
+    printed.stdout = '';
+    answering({}, prints(statusOf({ state: 'degraded' }), 1));
+    expect(await cluster('status', '--node', 'node/node-3')).toBe(1);
+    expect(printed.stdout).toMatch(/^node: degraded\n  mode nftables/);
+  });
+
+  it('queries several nodes and no other', async () => {
+    const queried: string[] = [];
+    api.containers.run = ({ pod }) => {
+      queried.push(pod);
+      return prints(explanation);
+    };
+    expect(await cluster('explain', 'shop/cart', '--node', 'node-3', '--node', 'node/node-4')).toBe(0);
+    expect(queried.sort()).toEqual(['kube-proxy-node-3', 'kube-proxy-node-4']);
+    expect(printed.stdout).toMatch(/^shop\/cart: ok on 2 of 2 nodes: /);
+  });
+
+  it('ends with 3 when that node is not reachable', async () => {
+    answering({ 'node-3': 'broken' }, prints(explanation));
+    expect(await cluster('explain', 'shop/cart', '--node', 'node-3')).toBe(3);
+    expect(printed.stdout).toMatch(/^not reachable: node-3 \(/);
+  });
+
+  it('rejects nodes that do not exist', async () => {
+    await expect(cluster('status', '--node', 'node-3,nowhere')).rejects.toThrow(
+      'the cluster has no node nowhere; kubectl get nodes lists them',
+    );
+  });
+});
+
+describe('version', () => {
+  it('shows that of this program, and those of all nodes, those that agree once', async () => {
+    putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }, { name: 'node-3' }]);
+    const older = { ...statusOf({}), versions: { program: '0.0.9', nodejs: 'v22', kernel: '5.10' } };
+    answering({ 'node-2': prints(older) }, prints(statusOf({ state: 'degraded' }), 1));
+    expect(await cluster('version')).toBe(0);
+    const [client, ...proxies] = printed.stdout.trimEnd().split('\n');
+    expect(client).toMatch(/^client: \S+ for Kubernetes v1\.37\.0, Node\.js v/);
+    expect(proxies).toEqual([
+      'proxy on 2 of 3 nodes (node-1, node-3): 0.1.0, Node.js v24, nftables mode, Linux 6.1',
+      'proxy on 1 of 3 nodes (node-2): 0.0.9, Node.js v22, nftables mode, Linux 5.10',
+    ]);
+  });
+
+  it('with --client queries nobody', async () => {
+    await api.close();
+    expect(await cluster('version', '--client')).toBe(0);
+    expect(printed.stdout).toMatch(/^client: .*\n$/);
+  });
+});
+
+it('shows Services again that change, while they are watched', async () => {
+  putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
+  let rounds = 0;
+  const row = (name: string, verdict: object): object => ({
+    ...{ namespace: 'shop', name, frontends: [], endpointCounts: { used: 1, known: 1 } },
+    ...verdict,
+  });
+  const ok = { state: 'ok', reason: '1 of 1 endpoint is ready' };
+  api.containers.run = ({ pod }) => {
+    if (pod === 'kube-proxy-node-1') rounds++;
+    const isBroken = rounds > 1 && pod === 'kube-proxy-node-2';
+    const web = row('web', isBroken ? { state: 'error', reason: 'EINVAL' } : ok);
+    return prints({ services: [row('cart', ok), web], unknownNames: [] });
+  };
+  const watching = cluster('services', '-w');
+  await until('the second answers', async () => printed.stdout.includes('EINVAL'));
+  process.emit('SIGINT');
+  expect(await watching).toBe(1);
+  const [, cart, web, changed, ...rest] = printed.stdout.trimEnd().split('\n');
+  expect([cart, web]).toEqual([
+    expect.stringMatching(/^shop +cart .* ok /),
+    expect.stringMatching(/^shop +web .* ok /),
+  ]);
+  expect(changed).toMatch(/^shop +web .* error +1\/2 +- +EINVAL \(on node-2\)$/);
+  expect(rest).toEqual([]);
 });
 
 it('names the nodes whose connections of Services are not tracked', async () => {
