@@ -22,6 +22,8 @@ const endpoint = {
   address: '10.244.1.1',
   port: 80,
   local: true,
+  unresponsive: true,
+  ejected: false,
   ready: true,
   serving: true,
   terminating: true,
