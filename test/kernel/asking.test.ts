@@ -187,7 +187,7 @@ default    web   NodePort   2/2        programmed   172.30.20.6:80/TCP +1
       stderr: 'Error: default/web has no such port; it has http/tcp\n',
     });
     expect((await ask('trace', '--from', 'node', '--to', 'nosuch')).stderr).toBe(
-      'Error: no Service nosuch has a cluster IP here\n',
+      'Error: no Service nosuch has a cluster IP here; for a pod, write pod/nosuch:PORT\n',
     );
   });
 

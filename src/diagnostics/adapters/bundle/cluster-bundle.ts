@@ -82,7 +82,11 @@ export async function dumpCluster(
       shape: nodeBundle,
       keep: ({ files }: ReturnType<typeof nodeBundle>, node: string) => archive.add(node, files),
     };
-    const { answers, unreachable } = await queryNodes(found.proxies, bundles, Math.min(PARALLEL, access.parallel));
+    const { answers, unreachable } = await queryNodes(
+      found.proxies,
+      bundles,
+      Math.min(PARALLEL, access.parallel),
+    );
     for (const { node, reason } of unreachable)
       await archive.add(node, [
         { path: 'node', source: 'kubectl exec', state: 'missing', reason, durationSeconds: 0 },

@@ -57,7 +57,12 @@ export async function userApiClient(
       'there is no kubeconfig, neither in KUBECONFIG nor ~/.kube/config; name one with --kubeconfig',
     );
   return new ApiClient(
-    { ...(kubeconfig && { kubeconfig }), ...(context && { context }), ...(server && { master: server }), ...(overrides && { overrides }) },
+    {
+      ...(kubeconfig && { kubeconfig }),
+      ...(context && { context }),
+      ...(server && { master: server }),
+      ...(overrides && { overrides }),
+    },
     clock,
     { timeouts: { plugin: PLUGIN } },
   );

@@ -66,12 +66,6 @@ function comparedNode(
   };
 }
 
-/** 0: nothing differs but what is expected. 1: something does. 2: nothing does, but something is not understood. */
-export function comparisonExit({ nodes }: ClusterComparison): 0 | 1 | 2 {
-  const results = new Set(nodes.map(({ result }) => result));
-  return results.has('different') ? 1 : results.has('unknown') ? 2 : 0;
-}
-
 /** Lines of one family that are kept of one node. */
 const KEPT = 1_000;
 

@@ -52,9 +52,7 @@ function verdictOf(explained: Explained): string {
 /** What is the same on nodes that know the same objects. Times, and what policy Local and hints select, differ from node to node. */
 function factsOf(explained: Explained): string {
   if ('service' in explained)
-    return JSON.stringify(
-      explained.families.map(({ family, ports }) => [family, ports.map(portFacts)]),
-    );
+    return JSON.stringify(explained.families.map(({ family, ports }) => [family, ports.map(portFacts)]));
   const { frontends, endpoints } = explained;
   return JSON.stringify([
     frontends.map(({ service, portName, frontend }) => [service, portName, frontendFact(frontend)]),

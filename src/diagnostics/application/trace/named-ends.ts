@@ -52,7 +52,10 @@ export function placeOf(
   const isIt = ({ service: key }: ClusterPlace): boolean =>
     key === service || (!service.includes('/') && key.endsWith(`/${service}`));
   const named = places.filter(isIt);
-  if (named.length === 0) throw new CannotTraceError(`no Service ${service} has a cluster IP here`);
+  if (named.length === 0)
+    throw new CannotTraceError(
+      `no Service ${service} has a cluster IP here; for a pod, write pod/${service}:PORT`,
+    );
   const keys = [...new Set(named.map((one) => one.service))];
   if (keys.length > 1)
     throw new CannotTraceError(`${keys.join(' and ')} are called ${service}; name one with its namespace`);
@@ -90,12 +93,18 @@ export interface KnownPod {
   readonly ips: readonly string[];
 }
 
+/** The kind before a name, as `kubectl get -o name` prints it and kubectl takes it. */
+const POD_KIND = /^(?:pod|pods|po)\//;
 const POD_FORM =
-  /^pod\/((?:[a-z0-9-]{1,63}\/)?[a-z0-9][a-z0-9.-]{0,252})(?::(\d{1,5})(?:\/(tcp|udp|sctp))?)?$/i;
+  /^((?:[a-z0-9-]{1,63}\/)?[a-z0-9][a-z0-9.-]{0,252})(?::(\d{1,5})(?:\/(tcp|udp|sctp|TCP|UDP|SCTP))?)?$/;
 
-/** Reads `pod/NAME` and `pod/NAMESPACE/NAME`, the first in that namespace if there is one. Undefined if it is none of these. */
+/**
+ * Reads the sender of packets: `pod/NAME`, the pod in that namespace if there is one; `pod/NAMESPACE/NAME` and `NAMESPACE/NAME`, as no
+ * other sender has a name. Undefined if it is none of these.
+ */
 export function parsePodName(text: string, namespace?: string): NamedPod | undefined {
-  const [, name, port] = POD_FORM.exec(text) ?? [];
+  const isNamed = POD_KIND.test(text) || text.includes('/');
+  const [, name, port] = (isNamed && POD_FORM.exec(text.replace(POD_KIND, ''))) || [];
   return name === undefined || port !== undefined ? undefined : { pod: podKey(name, namespace) };
 }
 
@@ -105,9 +114,10 @@ export interface NamedPodPort extends NamedPod {
   readonly protocol: Protocol;
 }
 
-/** Reads the same with `:PORT` or `:PORT/PROTOCOL` behind it; TCP without a protocol. Undefined if it is none of these. */
+/** Reads `pod/NAME:PORT` and `pod/NAMESPACE/NAME:PORT`, with `/PROTOCOL` behind it if it is not TCP. Undefined if it is none of these. */
 export function parsePodPort(text: string, namespace?: string): NamedPodPort | undefined {
-  const [, name, port, spoken = 'tcp'] = POD_FORM.exec(text) ?? [];
+  const [, name, port, spoken = 'tcp'] =
+    (POD_KIND.test(text) && POD_FORM.exec(text.replace(POD_KIND, ''))) || [];
   const number = Number(port);
   if (name === undefined || !(number >= 1 && number <= 65_535)) return undefined;
   return { pod: podKey(name, namespace), port: number, protocol: spoken.toUpperCase() as Protocol };

@@ -1,5 +1,6 @@
 import {
   parsePodName,
+  parsePodPort,
   podAddress,
   type KnownPod,
 } from '../../../../src/diagnostics/application/trace/named-ends.js';
@@ -17,16 +18,43 @@ it.each([
   ['pod/cart-0', 'shop', 'shop/cart-0'],
   ['pod/shop/cart-0', undefined, 'shop/cart-0'],
   ['pod/shop/cart-0', 'other', 'shop/cart-0'],
+  ['shop/cart-0', 'other', 'shop/cart-0'],
+  ['po/cart-0', undefined, 'cart-0'],
+  ['pods/cart-0', 'shop', 'shop/cart-0'],
 ])('%s in the namespace %s is the pod %s', (text, namespace, name) => {
   expect(parsePodName(text, namespace)).toEqual({ pod: name });
 });
 
-it.each(['cart-0', 'pod/', 'pod', 'pod/a/b/c', 'pods/a', 'pod/A', 'pod//a', 'pod/a/', 'pod/..'])(
-  '%j names no pod',
-  (text) => {
-    expect(parsePodName(text)).toBeUndefined();
-  },
-);
+it.each([
+  'cart-0',
+  'pod/',
+  'pod',
+  'pod/a/b/c',
+  'a/b/c',
+  'Shop/a',
+  '10.0.0.0/8',
+  'pod/A',
+  'pod/a:80',
+  'pod//a',
+  'pod/a/',
+  'pod/..',
+])('%j names no pod', (text) => {
+  expect(parsePodName(text)).toBeUndefined();
+});
+
+it.each([
+  ['pod/cart-0:80', undefined, { pod: 'cart-0', port: 80, protocol: 'TCP' }],
+  ['pod/cart-0:53/udp', 'shop', { pod: 'shop/cart-0', port: 53, protocol: 'UDP' }],
+  ['pod/shop/cart-0:53/SCTP', undefined, { pod: 'shop/cart-0', port: 53, protocol: 'SCTP' }],
+  // A name alone is that of a Service.
+  ['shop/cart-0:80', undefined, undefined],
+  ['pod/cart-0', undefined, undefined],
+  ['pod/cart-0:0', undefined, undefined],
+  ['pod/cart-0:65536', undefined, undefined],
+  ['pod/cart-0:80/icmp', undefined, undefined],
+])('the destination %s in the namespace %s is %j', (text, namespace, destination) => {
+  expect(parsePodPort(text, namespace)).toEqual(destination);
+});
 
 it('has the address of the family that is asked for, or else its first', () => {
   const named = { pod: 'cart-0' };

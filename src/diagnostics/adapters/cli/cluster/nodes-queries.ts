@@ -5,7 +5,6 @@ import { both, list, type Shape } from '../../../../domain/shape.js';
 import { historyAnswer } from '../../../../application/status/change-entry.js';
 import {
   clusterComparison,
-  comparisonExit,
   nodeComparison,
   shortened,
 } from '../../../application/cluster/cluster-comparison.js';
@@ -302,7 +301,7 @@ export const nodesQueries: {
       keep: (answer) => answer,
       result: clusterComparison,
       lines: clusterComparisonLines,
-      exitCode: comparisonExit,
+      exitCode: ({ nodes }) => Number(nodes.some(({ result }) => result !== 'equal')),
     }),
 
   version: (_, client) => {

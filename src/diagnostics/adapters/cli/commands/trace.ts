@@ -69,7 +69,7 @@ export const traceCommand = subcommand({
   options: [
     new Option(
       '--from <source>',
-      "Where it comes from: a pod's address, pod/NAME or pod/NAMESPACE/NAME, node, or outside[:ADDRESS].",
+      "Where it comes from: a pod's address, pod/NAME or NAMESPACE/NAME of a pod, node, or outside[:ADDRESS].",
     ),
     new Option(
       '--to <destination>',
