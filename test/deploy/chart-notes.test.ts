@@ -1,5 +1,7 @@
 import { execa } from 'execa';
 import { resolve } from 'node:path';
+import { NO_TERMINAL } from '../../src/adapters/cli/reader.js';
+import { parseCommand } from '../support/command-line.js';
 import { StandInCluster } from '../support/cluster/stand-in-cluster.js';
 import { kubeadmObjects } from '../support/cluster/kubeadm-objects.js';
 import { until } from '../support/until.js';
@@ -64,6 +66,18 @@ describe('the notes of the chart', () => {
     expect(text).toContain('nftables mode requires Linux 5.13 or newer');
     expect(text).toContain('--reuse-values --set mode=iptables');
     expect(await notes('mode=iptables')).not.toContain('5.13');
+  });
+
+  it('have commands with flags that exist', async () => {
+    const text = await notes('nameOverride=node-proxy');
+    const commands = [...text.matchAll(/^ {2}(?:kubectl .* -- (kubeproxy)|(kubectl kubeproxy)) (.*)$/gm)];
+    expect(commands).toHaveLength(4);
+    for (const [, command, plugin, words = ''] of commands)
+      parseCommand(
+        words.replace('NAMESPACE/NAME', 'shop/web').split(' '),
+        { hostname: () => 'node1' },
+        { ...NO_TERMINAL, program: (command ?? plugin)! },
+      );
   });
 
   it('warn while kube-proxy runs on a node, and have the commands that stop it and start it again', async () => {
