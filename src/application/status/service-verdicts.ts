@@ -127,8 +127,9 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
     if (ok && full) for (const service of this.sources.state.serviceKeys()) this.touch(service);
   }
 
-  /** Idempotent. */
+  /** Judges what has changed. Idempotent. */
   stop(): void {
+    if (!this.isStopped) this.settle();
     this.isStopped = true;
     this.timer?.cancel();
   }

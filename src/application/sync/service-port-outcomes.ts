@@ -13,7 +13,7 @@ import type { ProgrammedStatus } from '../status/port-status.js';
 import type { ServiceStatuses } from '../status/service-statuses.js';
 import { retryDelayAmongChanges } from '../retries.js';
 
-/** Of the service ports that fail in one sync, so many have a line of their own in the log. */
+/** Of the service ports that fail in one sync, so many have a line of their own at debug level; the verdict on their Service is logged besides. */
 const MOST_LOGGED = 10;
 
 /** Records what became of each service port of a family that the backend was to program: in the statuses, and in the log. */
@@ -98,14 +98,14 @@ export class ServicePortOutcomes {
     const { family } = this;
     for (const { key, reason } of failed.slice(0, MOST_LOGGED))
       this.log(
-        'error',
+        'debug',
         key,
         { reason: cutText(reason), attempts: this.attempts(key) },
         'cannot program the service port; it keeps its rules in the kernel',
       );
     const more = failed.length - MOST_LOGGED;
     if (more > 0)
-      this.logger.error(
+      this.logger.warn(
         { family, more, waiting: failed.filter(({ waits }) => waits).length },
         'cannot program more service ports; `kubeproxy services --problems` lists all',
       );
@@ -131,11 +131,11 @@ export class ServicePortOutcomes {
     const degraded = degradedStatus(since, deviation);
     const isNews = former?.state !== 'degraded' || former.reason !== degraded.reason;
     this.statuses.set(family, key, degraded);
-    if (isNews) this.log('warn', key, { reason: cutText(degraded.reason) }, 'the service port is degraded');
+    if (isNews) this.log('debug', key, { reason: cutText(degraded.reason) }, 'the service port is degraded');
   }
 
   /** Not too often for one Service. */
-  private log(level: 'info' | 'warn' | 'error', key: ServicePortKey, facts: object, message: string): void {
+  private log(level: 'debug' | 'info', key: ServicePortKey, facts: object, message: string): void {
     const suppressed = this.rate.admit(serviceOf(key));
     if (suppressed)
       this.logger[level]({ family: this.family, service: key, ...facts, ...suppressed }, message);

@@ -100,23 +100,24 @@ export function ignoredPartEvents(events: EventRecorder): IgnoredParts {
   };
 }
 
-/** Logs when the verdict on a Service changes: errors of this node as warnings, all else for those who look closer. Not too often. */
+/**
+ * Logs when the verdict on a Service changes: errors of this node as warnings, their end and limits of this node as information, all
+ * else for debugging. Not too often.
+ */
 export function loggedVerdicts(logger: Logger, clock: Pick<Clock, 'steady'>): VerdictChanged {
   const rate = new MessageRate(clock, logger);
-  return ({ service, verdict }, former) => {
-    const { state, cause, reason, nextStep } = verdict;
-    const isOfNode =
-      isNodeCause(cause) || (state === 'ok' && former?.state === 'error' && isNodeCause(former.cause));
-    if (!isOfNode || (state === 'warning' && former?.state !== 'error'))
+  return ({ service, verdict: { state, cause, reason, nextStep } }, former) => {
+    const isFailure = state === 'error' && isNodeCause(cause);
+    const isOver = state !== 'error' && former?.state === 'error' && isNodeCause(former.cause);
+    const isLimit = state === 'warning' && LIMITS.has(cause);
+    if (!isFailure && !isOver && !isLimit)
       return logger.debug({ service, state, cause, reason }, 'the verdict on a Service has changed');
     const suppressed = rate.admit(service);
     if (!suppressed) return;
-    if (state === 'error')
-      logger.warn(
-        { service, cause, reason, nextStep, ...suppressed },
-        'a Service does not work on this node',
-      );
-    else logger.info({ service, reason, ...suppressed }, 'a Service works on this node again');
+    const facts = { service, cause, reason, ...(nextStep && { nextStep }), ...suppressed };
+    if (isFailure) logger.warn(facts, 'a Service does not work on this node');
+    else if (isLimit) logger.info(facts, 'a Service works with limits on this node');
+    else logger.info(facts, 'a Service works on this node again');
   };
 }
 

@@ -24,7 +24,7 @@ describe('the log of changes', () => {
     const of = (name: string) => ({ family: 'IPv4', service: keyOf(name) });
     expect(told(bench)).toEqual([
       [
-        'error',
+        'debug',
         'cannot program the service port; it keeps its rules in the kernel',
         { ...of('b'), reason: 'EINVAL', attempts: 1 },
       ],

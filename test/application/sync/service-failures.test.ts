@@ -52,7 +52,7 @@ describe('a service port that cannot be programmed', () => {
       { ok: true, failed: [{ reason: 'rejected by the kernel' }], written: 2 },
     ]);
     expect(bench.loop.inSync).toBe(true);
-    expect(bench.logger.at('error')).toHaveLength(1);
+    expect(bench.logger.at('error')).toEqual([]);
   });
 
   it('is tried again after 1, 2, 4 … s, alone, and its attempts are counted', async () => {
@@ -200,8 +200,7 @@ describe('a service port that cannot be programmed', () => {
     const names = Array.from({ length: 100 }, (_, index) => `s${index}`);
     for (const name of names) bench.backend.poisoned.set(keyOf(name), 'refused');
     await bench.begin(...names);
-    expect(bench.logger.at('error')).toHaveLength(11);
-    expect(bench.logger.at('error').at(-1)).toMatchObject({ facts: { more: 90 } });
+    expect(bench.logger.at('warn')).toMatchObject([{ facts: { more: 90 } }]);
   });
 
   it('is forgotten when it is removed', async () => {

@@ -22,7 +22,7 @@ beforeEach(() => {
   outcomes = new ServicePortOutcomes('IPv4', table, statuses, clock, logger);
 });
 
-const warnings = () => logger.at('warn').map(({ facts }) => facts.reason);
+const warnings = () => logger.at('debug').flatMap(({ facts }) => facts.reason ?? []);
 
 it('of service ports that stay degraded are logged when the reason is another one', () => {
   outcomes.record([cart, pay], noted('f'));

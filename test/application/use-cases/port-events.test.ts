@@ -147,7 +147,7 @@ it('an error of this node is a warning in the log, once, and its end is told; al
     ['warn', 'shop/cart'],
     ['info', 'shop/cart'],
     ['debug', 'shop/web'],
-    ['debug', 'shop/web'],
+    ['info', 'shop/web'],
   ]);
   expect(logger.at('warn')[0]!.facts).toEqual({
     service: 'shop/cart',

@@ -1,0 +1,177 @@
+import {
+  ServiceVerdicts,
+  type JudgedService,
+  type Problem,
+} from '../../../src/application/status/service-verdicts.js';
+import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
+import { ObjectReports } from '../../../src/application/use-cases/object-reports.js';
+import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
+import { timeText } from '../../../src/domain/model/text.js';
+import { ClusterState } from '../../../src/domain/state/cluster-state.js';
+import type { FamilyPortKey } from '../../../src/domain/traffic/service-frontends.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { FORWARDING, service, slice, sliceEndpoint } from '../../support/samples.js';
+import { SYNC_REPORT } from '../../support/sync-report.js';
+
+let clock: FakeClock;
+let state: ClusterState;
+let table: ForwardingTable;
+let statuses: ServiceStatuses;
+let reports: ObjectReports;
+let unread: string[];
+let silent: Map<FamilyPortKey, ReadonlySet<string>>;
+let told: string[];
+let verdicts: ServiceVerdicts;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  state = new ClusterState();
+  table = new ForwardingTable();
+  statuses = new ServiceStatuses(undefined, undefined, (key) => verdicts.touch(key));
+  reports = new ObjectReports(new MemoryLogger(), clock, undefined, (key) => verdicts.touch(key));
+  unread = [];
+  silent = new Map();
+  told = [];
+  const loop = { family: 'IPv4' as const, table, unreadObjects: unread, isWaiting: () => false };
+  verdicts = new ServiceVerdicts(
+    { state, loops: () => [loop], statuses, reports, unresponsive: () => new Map(silent) },
+    clock,
+    ({ service: key, verdict }: JudgedService, former: Problem | undefined) =>
+      told.push(`${key}: ${former?.cause ?? 'ok'} → ${verdict.cause ?? verdict.state}`),
+  );
+});
+
+/** Delivers a Service with so many endpoints, and programs it. */
+function given(name: string, endpoints: number, octet = 1): void {
+  state.applyService(service({ name, clusterIPs: { IPv4: `10.96.7.${octet}` }, selector: `app=${name}` }));
+  const ready = Array.from({ length: endpoints }, (_, index) => sliceEndpoint(`10.1.${octet}.${index + 1}`));
+  state.applySlice(slice(`${name}-abcde`, ready, { service: name }));
+  program(name);
+}
+
+function program(name: string): void {
+  for (const { key, entry } of table.update(state, [`shop/${name}`], FORWARDING))
+    if (entry) statuses.set('IPv4', key, { state: 'programmed', sinceTime: timeText(1) });
+    else statuses.remove('IPv4', key);
+}
+
+const key = (name: string) => `shop/${name}/tcp/` as const;
+const failed = { state: 'failed', sinceTime: timeText(1), reason: 'EINVAL', attempts: 1 } as const;
+
+describe('ServiceVerdicts', () => {
+  it('counts Services by their states, and keeps the counts as they change', () => {
+    given('a', 2, 1);
+    given('b', 0, 2);
+    expect(verdicts.counts()).toEqual({ ok: 1, warning: 0, error: 1 });
+    given('b', 1, 2);
+    expect(verdicts.counts()).toEqual({ ok: 2, warning: 0, error: 0 });
+    statuses.set('IPv4', key('a'), failed);
+    expect(verdicts.counts()).toEqual({ ok: 1, warning: 0, error: 1 });
+    statuses.set('IPv4', key('a'), { state: 'degraded', sinceTime: timeText(1), reason: 'r', limits: ['r'] });
+    expect(verdicts.counts()).toEqual({ ok: 1, warning: 1, error: 0 });
+    state.removeService('shop/a');
+    program('a');
+    expect(verdicts.counts()).toEqual({ ok: 1, warning: 0, error: 0 });
+  });
+
+  it('reports each change of a state or a cause once, all that come together in one go', () => {
+    given('a', 2, 1);
+    given('b', 0, 2);
+    clock.advance(99);
+    expect(told).toEqual([]);
+    clock.advance(1);
+    expect(told).toEqual(['shop/b: ok → NoPodSelected']);
+    statuses.set('IPv4', key('b'), failed);
+    clock.advance(100);
+    given('b', 1, 2);
+    clock.advance(100);
+    given('b', 2, 2);
+    clock.advance(100);
+    expect(told.slice(1)).toEqual([
+      'shop/b: NoPodSelected → ProgrammingFailed',
+      'shop/b: ProgrammingFailed → ok',
+    ]);
+  });
+
+  it('judges very many in portions', () => {
+    for (let number = 0; number < 1_500; number++) {
+      state.applyService(
+        service({ name: `s${number}`, clusterIPs: { IPv4: `10.96.${number >> 8}.${number & 255}` } }),
+      );
+      program(`s${number}`);
+    }
+    clock.advance(100);
+    expect(told).toHaveLength(1_000);
+    clock.advance(1);
+    expect(told).toHaveLength(1_500);
+  });
+
+  it('lists problems, errors first, then by name, as they are now', () => {
+    given('w', 1, 1);
+    given('z', 0, 2);
+    given('y', 0, 3);
+    given('x', 1, 4);
+    statuses.set('IPv4', key('w'), { state: 'degraded', sinceTime: timeText(1), reason: 'r', limits: ['r'] });
+    const listed = (limit: number) =>
+      verdicts.problems(limit).map(({ service: name, verdict }) => `${name} ${verdict.cause}`);
+    expect(listed(9)).toEqual(['shop/y NoPodSelected', 'shop/z NoPodSelected', 'shop/w LimitedProgramming']);
+    expect(listed(1)).toEqual(['shop/y NoPodSelected']);
+    expect([...verdicts.problemKeys()].sort()).toEqual(['shop/w', 'shop/y', 'shop/z']);
+  });
+
+  it('knows a Service that is invalid, and never was valid', () => {
+    reports.report('Service', 'shop/bad', ['no port'], false);
+    expect(verdicts.of('shop/bad')).toMatchObject({
+      state: 'error',
+      cause: 'InvalidObject',
+      reason: 'Service shop/bad is invalid and ignored: no port',
+    });
+    expect(verdicts.counts()).toEqual({ ok: 0, warning: 0, error: 1 });
+    reports.forget('Service', 'shop/bad');
+    expect([verdicts.of('shop/bad'), verdicts.counts()]).toEqual([
+      undefined,
+      { ok: 0, warning: 0, error: 0 },
+    ]);
+  });
+
+  it('follows the problems of EndpointSlices, too', () => {
+    given('a', 1);
+    reports.report('EndpointSlice', 'shop/a-abcde', ['endpoints[1] has no address'], true);
+    expect(verdicts.problems(1)).toMatchObject([{ service: 'shop/a', verdict: { cause: 'FieldIgnored' } }]);
+    reports.report('EndpointSlice', 'shop/a-abcde', [], true);
+    expect(verdicts.problems(1)).toEqual([]);
+  });
+
+  it('looks again at what does not answer, once a second at most', () => {
+    given('a', 3);
+    expect(verdicts.counts().warning).toBe(0);
+    silent.set(`IPv4 ${key('a')}`, new Set(['10.1.1.2:8080', '10.9.9.9:1']));
+    expect(verdicts.counts().warning).toBe(0);
+    clock.advance(1_000);
+    expect(verdicts.problems(1)).toMatchObject([
+      {
+        verdict: { state: 'warning', reason: '1 of 3 endpoints is ready but does not answer: 10.1.1.2:8080' },
+      },
+    ]);
+    silent.clear();
+    clock.advance(1_000);
+    expect(verdicts.counts()).toEqual({ ok: 1, warning: 0, error: 0 });
+  });
+
+  it('counts a Service that keeps its rules because not everything could be read, after a sync of everything', () => {
+    unread.push('a.yaml:7: broken');
+    state.applyService(service({ name: 'a' }));
+    verdicts.finished('IPv4', { ...SYNC_REPORT, ok: true, full: true });
+    expect(verdicts.problems(1)).toMatchObject([{ verdict: { state: 'warning', cause: 'UnreadObjects' } }]);
+  });
+
+  it('judges what has just changed before it stops, and nothing afterwards', () => {
+    given('a', 0);
+    verdicts.stop();
+    expect(told).toEqual(['shop/a: ok → NoPodSelected']);
+    given('a', 1);
+    clock.advance(10_000);
+    expect(told).toHaveLength(1);
+  });
+});
