@@ -2,7 +2,7 @@ import type { Step } from '../schedule/schedule.js';
 import type { Simulation } from '../simulation.js';
 import type { Mode } from '../world/settings.js';
 
-const REASON = 'FailedToProgramServicePort';
+const REASON = 'ProgrammingFailed';
 const HARMLESS: ReadonlySet<string> = new Set(['start', 'put', 'delete', 'flows', 'trouble']);
 /** Errors that say nothing of what is written (docs/recovery.md). */
 const OF_THE_MOMENT: ReadonlySet<string> = new Set([
