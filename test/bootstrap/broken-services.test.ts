@@ -5,7 +5,7 @@ import type { Explanation } from '../../src/diagnostics/application/explain/expl
 import type { ServiceList } from '../../src/diagnostics/application/status/service-row.js';
 import type { ProxyStatus } from '../../src/diagnostics/application/status/proxy-status.js';
 import { debugRoutes } from '../../src/diagnostics/bootstrap/debug-routes.js';
-import type { TrafficWatchers } from '../../src/application/traffic/traffic-watchers.js';
+import type { EndpointAnswers } from '../../src/application/traffic/endpoint-answers.js';
 import { parseCommandLine } from '../../src/bootstrap/configuration/command-line.js';
 import { EmbeddedProxy } from '../../src/bootstrap/embedding.js';
 import type { OpenMode } from '../../src/bootstrap/modes/mode.js';
@@ -70,7 +70,7 @@ beforeAll(async () => {
     forwardingObstacles: () => undefined,
     healthServer: () => undefined,
     metricsServer: () => undefined,
-    trafficWatchers: () => countingWatchers(),
+    endpointAnswers: () => answersOf(UNRESPONSIVE),
   });
   proxy = new EmbeddedProxy(parts);
   await proxy.start();
@@ -87,17 +87,11 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Counts connections of which those to one endpoint get no answer. */
-function countingWatchers(): TrafficWatchers {
-  const places = new Map([['IPv4 shop/unresponsive/tcp/http', new Set([UNRESPONSIVE])]]);
-  const watchers = {
-    unresponsive: () => places,
-    keepCounting: () => () => undefined,
-    counted: () => undefined,
-    snapshot: () => undefined,
-    stop: () => Promise.resolve(),
-  };
-  return watchers as unknown as TrafficWatchers;
+/** Connections to this endpoint get no answer. */
+function answersOf(place: string): EndpointAnswers {
+  const found = new Map([['IPv4 shop/unresponsive/tcp/http', new Map([[place, 0]])]]);
+  const answers = { unresponsive: () => found, unanswered: () => undefined, read: () => Promise.resolve() };
+  return answers as unknown as EndpointAnswers;
 }
 
 async function letPass(milliseconds: number): Promise<void> {

@@ -6,7 +6,6 @@ import {
 } from '../../domain/failover/port-failover.js';
 import type { EjectedEndpoints } from '../../domain/failover/ejected-endpoints.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
-import { endpointPlace } from '../../domain/model/endpoint.js';
 import { getOrMake } from '../../domain/model/maps.js';
 import { serviceOf, type ServiceKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';

@@ -20,7 +20,7 @@ let table: ForwardingTable;
 let statuses: ServiceStatuses;
 let reports: ObjectReports;
 let unread: string[];
-let silent: Map<FamilyPortKey, ReadonlySet<string>>;
+let silent: Map<FamilyPortKey, ReadonlyMap<string, number>>;
 let told: string[];
 let verdicts: ServiceVerdicts;
 
@@ -35,7 +35,7 @@ beforeEach(() => {
   told = [];
   const loop = { family: 'IPv4' as const, table, unreadObjects: unread, isWaiting: () => false };
   verdicts = new ServiceVerdicts(
-    { state, loops: () => [loop], statuses, reports, unresponsive: () => new Map(silent) },
+    { state, loops: () => [loop], statuses, reports, answers: { unresponsive: () => new Map(silent) } },
     clock,
     ({ service: key, verdict }: JudgedService, former: Problem | undefined) =>
       told.push(`${key}: ${former?.cause ?? 'ok'} → ${verdict.cause ?? verdict.state}`),
@@ -146,12 +146,15 @@ describe('ServiceVerdicts', () => {
   it('looks again at what does not answer, once a second at most', () => {
     given('a', 3);
     expect(verdicts.counts().warning).toBe(0);
-    silent.set(`IPv4 ${key('a')}`, new Set(['10.1.1.2:8080', '10.9.9.9:1']));
+    silent.set(`IPv4 ${key('a')}`, new Map([
+        ['10.1.1.2:8080', 5],
+        ['10.9.9.9:1', 3],
+      ]));
     expect(verdicts.counts().warning).toBe(0);
     clock.advance(1_000);
     expect(verdicts.problems(1)).toMatchObject([
       {
-        verdict: { state: 'warning', reason: '1 of 3 endpoints is ready but does not answer: 10.1.1.2:8080' },
+        verdict: { state: 'warning', reason: '1 of 3 ready endpoints does not answer: 10.1.1.2:8080, 5 connections without an answer' },
       },
     ]);
     silent.clear();

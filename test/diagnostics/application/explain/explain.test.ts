@@ -293,7 +293,7 @@ describe('of endpoints that step aside', () => {
         cause: 'UnresponsiveEndpoint',
         reason: '1 of 4 ready endpoints does not answer: 10.1.1.1:8080',
         nextStep:
-          'check the pod: kubectl get pods -A -o wide --field-selector status.podIP=10.1.1.1',
+          'check the pod of the endpoint: kubectl get pods -A -o wide --field-selector status.podIP=10.1.1.1',
       },
     ]);
     expect(endpoints.map(({ used, reason }) => [used, reason])).toEqual([
