@@ -84,10 +84,9 @@ export type VerdictCounts = Readonly<Record<VerdictState, number>>;
 /** Changes are judged after this time, together, and so many Services in one turn of the event loop. Milliseconds. */
 const SETTLE = 100;
 const AT_ONCE = 1_000;
-/** How long it is known which endpoints do not answer. Milliseconds. */
+/** How old may be what is known of endpoints that do not answer: for a request, and for judging changes. Milliseconds. */
 const FRESH = 100;
-/** How many namesakes are looked for. */
-const MOST_NAMESAKES = 4;
+const RECENT = 5_000;
 
 /**
  * The verdict on each Service of this node, from the forwarding tables, the statuses and the objects of the cluster. What is not ok is
@@ -101,6 +100,8 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
   private readonly sizes = { warning: 0, error: 0 };
   /** Services with objects that the source rejects, at the last look. */
   private unread: readonly ServiceKey[] = [];
+  /** Why ports that Services have no more are still there, by Service; undefined: something has changed since. */
+  private removals: ReadonlyMap<ServiceKey, string> | undefined;
   private timer: Timer | undefined;
   private isStopped = false;
   private unresponsive: ReadonlyMap<FamilyPortKey, UnansweredConnections> = new Map();
@@ -115,6 +116,7 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
   /** Something about the Service has changed. Cheap. */
   touch(service: ServiceKey): void {
     this.touched.add(service);
+    this.removals = undefined;
     if (!this.isStopped) this.timer ??= this.clock.after(SETTLE, () => this.settleLater());
   }
 
@@ -162,7 +164,8 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
 
   /** The verdict on a Service as of now; undefined if no object of it is known. Costs what the Service has. */
   of(service: ServiceKey): Verdict | undefined {
-    return this.judge(service, this.failedRemovals(), true);
+    this.touchUnresponsive(FRESH);
+    return this.judge(service, true);
   }
 
   /** The same, and if the Service is not known here, the API server is queried. Never rejects. */
@@ -182,6 +185,7 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
 
   /** @param obstacles of the kernel's settings */
   port(entry: ForwardingEntry, obstacles: readonly KernelObstacle[] = []): JudgedServicePort {
+    this.touchUnresponsive(FRESH);
     const port = this.portFacts(entry, obstacles);
     const verdicts = judgePort(this.sources.state, port);
     return { ...port, verdicts, frontends: judgeFrontends(this.sources.state, port, verdicts) };
@@ -210,21 +214,20 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
   private settleLater(): void {
     this.timer = undefined;
     if (this.isStopped) return;
-    this.settle(AT_ONCE);
+    this.settle(AT_ONCE, RECENT);
     if (this.touched.size > 0) this.timer = this.clock.after(1, () => this.settleLater());
   }
 
   /** Judges so many of the Services that have changed. */
-  private settle(most = Infinity): void {
-    this.touchUnresponsive();
+  private settle(most = Infinity, age = FRESH): void {
+    this.touchUnresponsive(age);
     this.touchUnread();
     if (this.touched.size === 0) return;
-    const removals = this.failedRemovals();
     let left = most;
     for (const service of this.touched) {
       if (left-- === 0) return;
       this.touched.delete(service);
-      this.keep(service, this.isPlain(service, removals) ? undefined : this.judge(service, removals, false));
+      this.keep(service, this.isPlain(service) ? undefined : this.judge(service, false));
     }
   }
 
@@ -260,10 +263,10 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
   }
 
   /** Whether nothing is wrong with it, at a glance: nearly all Services. */
-  private isPlain(service: ServiceKey, removals: ReadonlyMap<ServiceKey, string>): boolean {
+  private isPlain(service: ServiceKey): boolean {
     const { state, statuses, reports } = this.sources;
     const served = state.service(service);
-    if (!served || removals.has(service)) return false;
+    if (!served || this.failedRemovals().has(service)) return false;
     let ports = 0;
     for (const { table, family } of this.sources.loops())
       for (const entry of table.entriesOf(service)) {
@@ -283,11 +286,7 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
     );
   }
 
-  private judge(
-    service: ServiceKey,
-    removals: ReadonlyMap<ServiceKey, string>,
-    isNow: boolean,
-  ): Verdict | undefined {
+  private judge(service: ServiceKey, isNow: boolean): Verdict | undefined {
     const { state } = this.sources;
     const objects = this.objects(service);
     const served = state.service(service);
@@ -298,7 +297,7 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
         return objects.find((one) => isInvalid(one) && one.reason.startsWith('Service '));
       return worstOf([sentences.unserved(kind), ...objects]);
     }
-    const removal = removals.get(service);
+    const removal = this.failedRemovals().get(service);
     const loops = this.sources.loops();
     const all = [
       ...(removal === undefined ? [] : [sentences.removalFailed(removal)]),
@@ -348,7 +347,7 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
       entry,
       endpoints: weighed(listed, state.service(service)),
       status,
-      unresponsive: this.unresponsiveOf(familyPortKey(entry)),
+      unresponsive: this.unresponsive.get(familyPortKey(entry)),
       obstacles,
       localhost: localhost?.(family, key),
       ownerOf: (conflict: ConflictingFrontend) => this.ownerOf(entry, conflict),
@@ -365,28 +364,30 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
       .find((entry) => entry.name.port === portName && entry.name.protocol === name.protocol);
   }
 
-  /** Why ports that Services have no more are still there, by Service. Costs what failed. */
   private failedRemovals(): ReadonlyMap<ServiceKey, string> {
-    return new Map(
-      this.sources.loops().flatMap(({ family, table }) =>
-        this.sources.statuses
-          .failures(family)
-          .filter(({ servicePort }) => !table.entry(servicePort))
-          .map(({ servicePort, reason }) => [serviceOf(servicePort), reason]),
-      ),
-    );
+    return (this.removals ??= new Map(
+      this.sources
+        .loops()
+        .flatMap(({ family, table }) =>
+          this.sources.statuses
+            .failures(family)
+            .flatMap(({ servicePort: port, reason }) =>
+              table.entry(port) ? [] : [[serviceOf(port), reason]],
+            ),
+        ),
+    ));
   }
 
   /** The endpoints of a service port that do not answer, by `ip:port`; undefined: none. */
   unresponsiveOf(port: FamilyPortKey): UnansweredConnections | undefined {
-    this.touchUnresponsive();
+    this.touchUnresponsive(FRESH);
     return this.unresponsive.get(port);
   }
 
   /** What is counted changes without any change of the cluster. */
-  private touchUnresponsive(): void {
+  private touchUnresponsive(age: number): void {
     const now = this.clock.steady();
-    if (!this.sources.answers || now < this.unresponsiveAt + FRESH) return;
+    if (!this.sources.answers || now < this.unresponsiveAt + age) return;
     this.unresponsiveAt = now;
     const former = this.unresponsive;
     this.unresponsive = this.sources.answers.unresponsive();
@@ -396,11 +397,8 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
   }
 
   private namesakes(service: ServiceKey): readonly ServiceKey[] {
-    const [, name = ''] = service.split('/');
-    const found: ServiceKey[] = [];
-    for (const key of this.sources.state.serviceKeys())
-      if (key.endsWith(`/${name}`) && found.push(key) === MOST_NAMESAKES) break;
-    return found.sort();
+    const suffix = service.slice(service.indexOf('/'));
+    return [...this.sources.state.serviceKeys()].filter((key) => key.endsWith(suffix)).sort();
   }
 }
 
