@@ -56,6 +56,8 @@ export class Node {
     this.#device('eth0', '198.51.100.17/24');
     this.#device('cni0', '10.244.1.1/24');
     this.#ip('route', 'add', 'default', 'via', '198.51.100.1');
+    for (const setting of ['net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1'])
+      ip('netns', 'exec', this.#name, 'sysctl', '-qw', setting);
   }
 
   #device(name, address) {
