@@ -52,7 +52,7 @@ describe('combined observers', () => {
       'slice false',
     ]);
     expect(recorded.reports).toEqual([REPORT]);
-    expect(history.of('IPv4').unverified).toEqual({ since: timeText(1_000_000), reason: 'no memory' });
+    expect(history.of('IPv4').unverified).toEqual({ sinceTime: timeText(1_000_000), reason: 'no memory' });
     expect(history.of('IPv6').drift).toMatchObject({ found: 1, repaired: 4 });
   });
 
@@ -75,13 +75,20 @@ describe('combined observers', () => {
     observers.finished('IPv4', { ...REPORT, full: false });
     for (const error of ['refused', 'refused']) observers.finished('IPv6', { ...REPORT, ok: false, error });
     observers.repaired('IPv4', 4);
-    const at = timeText(1_000_000);
+    const time = timeText(1_000_000);
     expect(changes.changes()).toEqual({
       total: 3,
       changes: [
-        { what: 'everything-programmed', family: 'IPv4', at, steps: 3, took: 500 },
-        { what: 'sync-failed', family: 'IPv6', at, steps: 3, took: 500, reason: 'refused' },
-        { what: 'repaired', family: 'IPv4', at, steps: 4 },
+        { kind: 'everything-programmed', family: 'IPv4', time, writtenSteps: 3, durationSeconds: 0.5 },
+        {
+          kind: 'sync-failed',
+          family: 'IPv6',
+          time,
+          writtenSteps: 3,
+          durationSeconds: 0.5,
+          reason: 'refused',
+        },
+        { kind: 'repaired', family: 'IPv4', time, writtenSteps: 4 },
       ],
     });
   });
