@@ -24,7 +24,7 @@ import {
 import { composeProxy } from './proxy.js';
 import { protocolsToReset } from './serve-family.js';
 import { setUpHost, nodeEvent } from './this-node.js';
-import { versionLine } from './version.js';
+import { fullVersion, PROGRAM_VERSION } from './version.js';
 
 /** Runs the action of the flags without a subcommand, and returns the exit code of the program. */
 export async function runProxy(commandLine: CommandLine, logger: PinoLogger): Promise<number> {
@@ -142,7 +142,14 @@ async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): P
   const mode = await chosen.open();
   const { name, means, families } = mode;
   logger.info(
-    { version: versionLine(configuration.kubernetesVersion), mode: name, ...means, families, node: nodeName },
+    {
+      version: PROGRAM_VERSION,
+      kubernetes: fullVersion(configuration.kubernetesVersion),
+      mode: name,
+      ...means,
+      families,
+      node: nodeName,
+    },
     'starting',
   );
   const parts = composeProxy(commandLine, mode, logger, {

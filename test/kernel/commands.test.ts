@@ -421,7 +421,7 @@ describe('what it reports about itself', () => {
   it('serves one family where the node has no other, and says so once', async () => {
     await namespace.run(['sysctl', '-qw', 'net.ipv6.conf.all.disable_ipv6=1']);
     const { log } = await servingAs(...cluster);
-    expect(log).toMatch(/"starting" .* families=\["IPv4"\]/);
+    expect(log).toMatch(/"starting" version="\d+\.\d+\.\d+" kubernetes="v1\.\d+\.0" .* families=\["IPv4"\]/);
     expect(log.match(/iptables cannot serve this family; .* family="IPv6"/g)).toHaveLength(1);
     expect(await namespace.run(['ip6tables-nft-save'])).not.toContain('KUBE-');
   });
