@@ -1,5 +1,5 @@
 /**
- * What a backend must hold, as a list of cases for any test runner.
+ * The contract of backends, as a list of cases for any test runner.
  *
  * @packageDocumentation
  */

@@ -10,7 +10,7 @@ export type { EmbeddedProxy, NotProxiedPort } from './bootstrap/embedding.js';
 export { UsageError } from './adapters/cli/usage-error.js';
 export { ConfigurationError, type ConfigurationPhase } from './bootstrap/configuration/errors.js';
 
-// What an embedder implements.
+// Interfaces for embedders to implement.
 export type {
   ApplyResult,
   Backend,
@@ -44,7 +44,7 @@ export type { LocalAddresses } from './application/ports/node/network.js';
 export type { HighVerbosity, Logger } from './application/ports/logger.js';
 export type { SyncObserver, SyncReport } from './application/ports/sync-observer.js';
 
-// What an embedder implements whose backend is to recover from rejections and foreign writes as ours do. It may change in any minor
+// Interfaces for embedders whose backend uses the reconciler of this package. They may change in any minor
 // version; everything else is stable (docs/embedding.md).
 export { Reconciler } from './application/reconcile/reconciler.js';
 export type { RecoveryBounds, RecoveryLimits } from './application/reconcile/recovery-attempt.js';
@@ -60,7 +60,7 @@ export type { DesiredState } from './domain/reconcile/desired-state.js';
 export { OwnedParts, type OwnedPart, type Part, type Switch } from './domain/reconcile/owned-parts.js';
 export type { AdoptedRules } from './domain/reconcile/desired-state.js';
 
-// What a backend is given.
+// The input of a backend.
 export {
   isExternal,
   shortCircuits,

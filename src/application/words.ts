@@ -81,7 +81,7 @@ export function ejectionText({ since, until }: EjectionTimes): string {
   return `ejected since ${timeText(since)}, because the last connections to it got no answer; tried again at ${timeText(until)}`;
 }
 
-/** What follows the number of degraded service ports. Empty if all their frontends are their own. @param count frontends */
+/** The text after the number of degraded service ports. Empty if all their frontends are their own. @param count frontends */
 export function conflictCountText(count: number): string {
   if (count === 0) return '';
   return ` (${count} of their frontends belong to other Services)`;

@@ -23,7 +23,7 @@ import { composeProxy } from './proxy.js';
 /** The parts that an embedder replaces. What is left out is what the program itself has. */
 export interface ProxyOptions {
   /**
-   * What forwards: one backend for each family that is served. Without any, a mode of this package, chosen by
+   * The backends: one for each family that is served. Without any, a mode of this package, chosen by
    * `--proxy-mode` among the flags.
    */
   readonly backends?: readonly Backend[];
@@ -87,7 +87,7 @@ function readFlags(flags: readonly string[]): CommandLine {
   };
 }
 
-/** What the embedder brings, in the place of the program's parts. */
+/** The embedder's replacements for the program's parts. */
 function replacements(options: ProxyOptions, logger: Logger): Partial<Providers<ProxyParts>> {
   const { backends, source, clock, conntrack, localAddresses, events, syncObserver } = options;
   const ownEvents = events ?? (source && new LoggedEvents(logger));
@@ -138,7 +138,7 @@ export class EmbeddedProxy {
     return this.made.served.map(({ family }) => family);
   }
 
-  /** What runs between start and stop, by name: in the order in which it starts, the reverse of the order in which it stops. */
+  /** The parts that run between start and stop, by name: in the order in which it starts, the reverse of the order in which it stops. */
   get parts(): readonly string[] {
     return this.life.names;
   }

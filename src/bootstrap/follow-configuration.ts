@@ -22,7 +22,7 @@ class ConfigurationUpdatedError extends NamedError {
   }
 }
 
-/** What edits of the configuration change in a proxy that runs. */
+/** The parts of a running proxy that edits of the configuration change. */
 type EditedParts = Pick<ReadingParts, 'live' | 'served' | 'checkNode' | 'contexts' | 'health'>;
 
 /**

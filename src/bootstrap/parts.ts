@@ -67,7 +67,7 @@ export interface ReadingParts {
   readonly awaitNode: AwaitNode;
   readonly contexts: NodeContexts;
 
-  /** What runs for each family, the primary one first. Empty where nothing is served. */
+  /** The parts of each family, the primary one first. Empty if nothing is served. */
   readonly served: readonly ServedFamily[];
   readonly statuses: ServiceStatuses;
   readonly serviceVerdicts: ServiceVerdicts;
@@ -131,7 +131,7 @@ export interface ProxyParts extends ReaderParts, DiagnosedParts {
   readonly localhostRelay: LocalhostRelay | undefined;
   /** Undefined: not configured, as with the servers. */
   readonly trafficMetrics: TrafficMetrics | undefined;
-  /** What the metrics server answers as kube-proxy's does, except profiles. */
+  /** The metrics server's routes as in kube-proxy, except profiles. */
   readonly metricsRoutes: Routes;
   readonly metricsServer: MetricsServer | undefined;
   readonly scrapeServer: ScrapeServer | undefined;
@@ -140,7 +140,7 @@ export interface ProxyParts extends ReaderParts, DiagnosedParts {
   readonly running: readonly Part[];
 }
 
-/** What runs for one IP family. */
+/** The parts of one IP family. */
 export interface ServedFamily {
   readonly family: IpFamily;
   readonly loop: SyncLoop;

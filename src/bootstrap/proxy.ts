@@ -101,7 +101,7 @@ export function composeProxy(
       const { conntrack, eventRecorder, clock } = parts;
       if (once || !conntrack) return undefined;
       return new EjectUnresponsiveEndpoints(
-        // What runs for the families is made of this.
+        // The parts of the families are made of this.
         () => ({
           traffic: parts.trafficWatchers,
           recompute: (family, service) =>

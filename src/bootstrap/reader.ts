@@ -225,7 +225,7 @@ export function judgeServices(parts: ReaderParts, more: Partial<VerdictSources> 
   );
 }
 
-/** What is made when it is first needed, since parts need each other. */
+/** Made when first needed, because parts depend on each other. */
 function lazily<Made>(make: () => Made): () => Made {
   let made: Made | undefined;
   return () => (made ??= make());

@@ -184,7 +184,7 @@ async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): P
         void collectGarbage();
       });
     },
-    // What is being removed is not left half-way.
+    // A removal in progress is completed.
     stop: () => cleanUp,
   });
   if (asked.config !== '')

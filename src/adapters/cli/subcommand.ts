@@ -5,7 +5,7 @@ export interface CommandForm<Name extends string = string> {
   readonly name: Name;
   /** One or two sentences for `--help`. */
   readonly description: string;
-  /** What follows the name, such as `NAMESPACE/NAME [flags]`. */
+  /** Arguments after the name, such as `NAMESPACE/NAME [flags]`. */
   readonly usage: string;
   /** Options of this command alone. */
   readonly options?: readonly Option[];
@@ -27,7 +27,7 @@ export interface Subcommand<
   /** Commands below this one, which take its options, too. Their name is the first operand of `request`. */
   readonly commands?: readonly CommandForm[];
   /**
-   * What is requested, besides the name.
+   * Requested names, besides the own name.
    * @param operands the arguments that are not options
    * @param options the values of `options`, by name in camel case
    * @throws UsageError

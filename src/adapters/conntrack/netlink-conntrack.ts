@@ -240,7 +240,7 @@ export class NetlinkConntrack implements Conntrack {
   }
 }
 
-/** What went wrong with a socket; a new one may work. Throws what another one would not help against. */
+/** The error of a socket; a new one may work. Throws errors that a new socket cannot avoid. */
 async function failureOf(work: Promise<Error | undefined | void>): Promise<Error | undefined> {
   try {
     return (await work) ?? undefined;

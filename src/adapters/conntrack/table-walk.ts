@@ -113,7 +113,7 @@ export async function firstEndpoint(
 /** The requested flows. */
 export interface DumpQuery extends FlowPlace {
   readonly protocol: Protocol;
-  /** What the place is: where clients send to, or where answers come from. */
+  /** The kind of place: the destination of clients, or the source of answers. */
   readonly end: 'destination' | 'endpoint';
   /** Only those that were answered, or only the others; undefined for all. */
   readonly replied: boolean | undefined;

@@ -6,7 +6,7 @@ import type { Metrics } from '../../application/ports/metrics.js';
 import { HttpListener, type ListenOptions } from '../http/http-listener.js';
 import { route, respondJson, type Routes } from '../http/router.js';
 
-/** What health is answered from, and where answers are counted. */
+/** The sources of health, and the counter of answers. */
 export interface HealthSubject {
   readonly health: ProxyHealth;
   readonly readiness: Readiness;

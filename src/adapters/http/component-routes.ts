@@ -3,7 +3,7 @@ import { dump } from 'js-yaml';
 import type { Clock } from '../../application/ports/clock.js';
 import { HTML_TYPE, JSON_TYPE, respond, TEXT_TYPE, type Handler, type Routes } from './router.js';
 
-/** What a Kubernetes component reports about itself. */
+/** The self-description of a Kubernetes component. */
 export interface Component {
   /** `v1.37.0`. */
   readonly version: string;
@@ -21,7 +21,7 @@ export interface Component {
   readonly setVerbosity?: ((verbosity: number) => void) | undefined;
 }
 
-/** What the metrics server of every Kubernetes component answers besides metrics (docs/spec/server.md §9). */
+/** The routes of the metrics server of every Kubernetes component, besides metrics (docs/spec/server.md §9). */
 export function componentRoutes(component: Component): Routes {
   const { proxyMode, configuration, flags, otherPaths, setVerbosity } = component;
   const routes: Routes = {
@@ -46,7 +46,7 @@ type NamedValue = readonly [name: string, value: string];
 const COMPONENT = 'kube-proxy';
 const GROUP = 'config.k8s.io';
 const VERSIONS = ['v1alpha1', 'v1beta1'];
-/** What may stand between name and value on a page for people. */
+/** Separators between name and value on a page for people. */
 const SEPARATORS = [':', ': ', '=', ' '];
 /** Bytes of the body of a request. */
 const LONGEST_BODY = 1024;

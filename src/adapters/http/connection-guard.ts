@@ -98,7 +98,7 @@ export function isThisNode(ends: Ends): boolean {
 /** Of an IPv6 address, what stands for one client: anybody with a network has 2⁶⁴ addresses. */
 const PREFIX = 64;
 
-/** What a client's connections are counted by: its IPv4 address, or the /64 of its IPv6 address. Undefined: it is gone already. */
+/** The key for counting a client's connections: its IPv4 address, or the /64 of its IPv6 address. Undefined: it has disconnected. */
 export function sourceOf({ remoteAddress }: Pick<Ends, 'remoteAddress'>): string | undefined {
   const address = withoutZone(remoteAddress);
   if (!address) return undefined;

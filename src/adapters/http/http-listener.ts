@@ -30,7 +30,7 @@ export class BindError extends NamedError {
   }
 }
 
-/** What every server needs. */
+/** The common requirements of all servers. */
 export interface ListenOptions {
   readonly address: BindAddress;
   /** Whether the first failure to listen makes `start` reject (`bindAddressHardFail`). */

@@ -42,7 +42,7 @@ class ChangeWriter {
   private readonly chains: ChainsChange<OwnedChain>;
   private readonly removed: readonly OwnedEntry[];
   private readonly added: readonly OwnedEntry[];
-  /** What comes and goes last, once the frontends have rules. */
+  /** Entries that are added and removed last, once the frontends have rules. */
   private readonly late: ReadonlySet<OwnedEntry>;
   /** Chains that are rewritten, instead of changing single entries. */
   private readonly rewritten: readonly SharedChain[];
@@ -63,7 +63,7 @@ class ChangeWriter {
     // The tool deletes the first rule of a text: one that comes again goes before it comes.
     const coming = new Set(this.added.map(({ entry }) => `${entry.chain} ${entry.rule}`));
     const [accepted, rejected] = [this.removed, this.added].map(rejectedFrontends) as [Frontends, Frontends];
-    // What drops packets of a frontend stands neither before its rules while it is still rejected, nor behind them once it is.
+    // Drop rules of a frontend are neither before its rules while it is still rejected, nor after them once it is.
     const goesLate = ({ entry }: OwnedEntry) =>
       !coming.has(`${entry.chain} ${entry.rule}`) && !rejected.has(entry.frontend);
     const comesLate = ({ entry: { frontend } }: OwnedEntry) =>

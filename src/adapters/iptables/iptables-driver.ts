@@ -43,12 +43,12 @@ import {
   type TablesDifference,
 } from './tables-difference.js';
 
-/** What differs in other modes that write through iptables. What is missing is as in iptables mode. */
+/** Differences of other modes that write through iptables. Missing fields are as in iptables mode. */
 export interface IptablesBackendOptions {
   readonly observer?: IptablesObserver;
   readonly compile?: typeof compileIptables;
   readonly baseRules?: (node: NodeNetwork, host: IptablesHost) => BaseRules;
-  /** What removes everything that is written here. */
+  /** Removes everything that is written here. */
   readonly cleanUp?: (saved: SavedTables, chainsPerCommit: number) => readonly RestoreScript[];
   /** Which chains of table nat go when no service port has them. */
   readonly isServiceChain?: (name: string) => boolean;
@@ -270,7 +270,7 @@ export class IptablesDriver implements Driver<IptablesServicePortRules, Iptables
 /** The tables of which kube-proxy counts rules. */
 const COUNTED: readonly TableName[] = ['filter', 'nat'];
 
-/** What the driver reports to metrics. Calls are cheap and never throw. */
+/** Reports of the driver to metrics. Calls are cheap and never throw. */
 export interface IptablesObserver {
   /** A restore was applied; `lockWaitSeconds` undefined when that could not be measured. */
   restored(

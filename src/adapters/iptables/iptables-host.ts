@@ -1,4 +1,4 @@
-/** What the rules depend on in this host: features of the tools and the kernel, and nfacct counters. */
+/** Properties of this host that affect the rules: features of the tools and the kernel, and nfacct counters. */
 
 import { readFile } from 'node:fs/promises';
 import type { Logger } from '../../application/ports/logger.js';
@@ -15,7 +15,7 @@ import { lackingText } from './restore-failures.js';
 
 const TCP_LIBERAL = '/proc/sys/net/netfilter/nf_conntrack_tcp_be_liberal';
 
-/** What makes sure that a counter exists. Rejects where the kernel has no counters. */
+/** Ensures that a counter exists. Rejects where the kernel has no counters. */
 export interface CounterMaker {
   ensure(name: CounterName): Promise<void>;
 }

@@ -45,7 +45,7 @@ import {
 export interface IptablesToolOptions {
   /** Unset: the one that the node uses. */
   readonly variant?: IptablesVariant;
-  /** What is put before every command: `['ip', 'netns', 'exec', 'NAME']`. */
+  /** The prefix of every command: `['ip', 'netns', 'exec', 'NAME']`. */
   readonly launcher?: readonly string[];
   readonly lock?: XtablesLock;
   /** A run that takes longer is killed; at most the commits before are in the kernel then. */
@@ -54,7 +54,7 @@ export interface IptablesToolOptions {
   readonly listen?: (() => Pick<CommitListener, 'generationsOf' | 'close'>) | undefined;
 }
 
-/** What the tools of this host are, and can do. */
+/** The tools of this host, and their features. */
 export interface IptablesIdentity extends IptablesChoice {
   /** MASQUERADE supports --random-fully (1.6.2 and later). */
   readonly randomFully: boolean;
@@ -82,7 +82,7 @@ export class IptablesTool implements IptablesCommands {
       const outcome = await this.runIfPresent(command, { stdout: 'all' });
       if (!outcome || outcome.exitCode === 0) return outcome?.stdout;
       const failure = this.failure(command, outcome.stderr, outcome.exitCode);
-      // What is not known now must not decide for good.
+      // A temporarily unknown fact must not decide permanently.
       const mayDecide = outcome.exitCode === NOT_RUNNABLE || !isThere;
       if (!mayDecide || failure instanceof ToolPermissionError || isMomentary(failure)) throw failure;
       return undefined;

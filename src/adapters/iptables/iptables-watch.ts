@@ -8,7 +8,7 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 import { cLibraryIfAny, type CLibrary } from '../process/c-library.js';
 import type { IptablesCommands } from './iptables-commands.js';
 
-/** What shows that a restore was our own. */
+/** The evidence that a restore was our own. */
 interface RestoreEffect {
   /** With iptables-nft, the generations of nf_tables that it made. */
   readonly generations?: readonly number[] | undefined;
@@ -91,7 +91,7 @@ const NAME_LENGTH = 32;
 const ENTRIES_OFFSET = 76;
 const TABLES: readonly TableName[] = ['filter', 'nat', 'mangle'];
 
-/** What the kernel reports about all tables. */
+/** The kernel's report about all tables. */
 interface TablesInfo {
   readonly text: string;
   readonly entries: number;

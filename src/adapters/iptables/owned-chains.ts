@@ -26,7 +26,7 @@ export const ANY_NODE: NodeNetwork = {
 };
 export const ANY_HOST = { randomFully: false, tcpLiberal: true, counters: new Set<never>() };
 
-/** What a mode makes that has these base rules. */
+/** Chains and jumps of a mode with these base rules. */
 export function ownedChains({ chains, shared, jumps }: BaseRules, serviceChains: boolean): OwnedChains {
   const all = [...chains, ...shared];
   const namesIn = (table: TableName) => all.filter((chain) => chain.table === table).map(({ name }) => name);
@@ -39,7 +39,7 @@ export function ownedChains({ chains, shared, jumps }: BaseRules, serviceChains:
 
 const OWNED = ownedChains(iptablesBaseRules(ANY_NODE, ANY_HOST), true);
 
-/** What iptables mode makes, but KUBE-FIREWALL: see `judgeFirewall`. */
+/** Chains and jumps of iptables mode, except KUBE-FIREWALL: see `judgeFirewall`. */
 export const IPTABLES_OWNED_CHAINS: OwnedChains = {
   ...OWNED,
   jumps: OWNED.jumps.filter(({ rule }) => !rule.endsWith(`-j ${FIREWALL}`)),
@@ -51,7 +51,7 @@ const OWNED_WITH_FIREWALL = ownedChains(
   true,
 );
 
-/** What one mode makes and the other does not. */
+/** Chains and jumps of one mode that the other does not have. */
 export function ownedAlone(owned: OwnedChains, other: OwnedChains): OwnedChains {
   const chainsIn = (table: TableName) =>
     owned.chains[table].filter((name) => !other.chains[table].includes(name));
@@ -72,7 +72,7 @@ export function isOwned({ chains, serviceChains }: OwnedChains, table: string, n
   return named[table]?.includes(name) === true || (serviceChains && table === 'nat' && isServiceChain(name));
 }
 
-/** What only a kubelet makes. */
+/** Chains that only a kubelet creates. */
 const KUBELET_CHAINS = ['KUBE-KUBELET-CANARY', 'KUBE-IPTABLES-HINT'];
 
 /** Whether any of these chains of the kernel is a proxy's, by its name. */
@@ -88,7 +88,7 @@ export function proxyChains(names: readonly string[]): readonly string[] {
   );
 }
 
-/** What becomes of KUBE-FIREWALL when iptables mode is removed: the kubelet makes it too, and it may protect the node. */
+/** The decision about KUBE-FIREWALL when iptables mode is removed: the kubelet creates it, too, and it may protect the node. */
 type FirewallVerdict = 'absent' | 'unneeded' | 'protects' | 'not ours';
 
 /**
@@ -104,7 +104,7 @@ export function judgeFirewall(saved: SavedTables, routesLocalnet: boolean): Fire
   return routesLocalnet ? 'protects' : 'unneeded';
 }
 
-/** What iptables mode makes and may be removed: KUBE-FIREWALL only if nothing needs it. */
+/** Removable chains and jumps of iptables mode: KUBE-FIREWALL only if nothing needs it. */
 export function removableChains(verdict: FirewallVerdict): OwnedChains {
   return verdict === 'unneeded' ? OWNED_WITH_FIREWALL : IPTABLES_OWNED_CHAINS;
 }
@@ -115,7 +115,7 @@ function isKubelets(name: string): boolean {
 
 const TARGET = /-j (KUBE-\S+)$/;
 
-/** What modes write into built-in chains. */
+/** Rules of modes in built-in chains. */
 const MODES_JUMP = /--comment "kube(?:rnetes|-proxy) .*" -j KUBE-/;
 
 /**

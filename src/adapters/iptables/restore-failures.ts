@@ -131,7 +131,7 @@ function extensionOf(line: string): string | undefined {
 interface KernelMatch {
   /** A rule that shows whether the kernel has it. */
   readonly trial: string;
-  /** What a kernel without it means. */
+  /** The consequence of a kernel without it. */
   readonly without: string;
 }
 
@@ -157,7 +157,7 @@ export const KERNEL_MATCHES: Readonly<Record<string, KernelMatch>> = {
   mark: { trial: '-m mark --mark 0x1', without: NOTHING },
 };
 
-/** What to say of a match that the kernel lacks. */
+/** The message about a match that the kernel lacks. */
 export function lackingText(match: string): string {
   const known = KERNEL_MATCHES[match];
   const consequence = known ? `: ${known.without}` : '';

@@ -12,7 +12,7 @@ const STEPS_PER_PIECE = 256;
 /** Writes the same lines each time, as long as nothing that it reads changes. Yields wherever there may be a pause. */
 type WriteLines = (lines: RestoreLines) => Iterable<void>;
 
-/** What stands on a line of a script. */
+/** The content of a line of a script. */
 export interface PlacedLine {
   /** From 1, as the tools count. */
   readonly number: number;

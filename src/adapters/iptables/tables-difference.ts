@@ -34,9 +34,9 @@ const FILTER_FIRST: readonly TableName[] = [REJECTING, OWNED_TABLE, 'mangle'];
 /** A shared chain with more wrong rules is rewritten. */
 const MOST_SINGLE_RULES = 50;
 
-/** What separates the kernel's tables from the desired ones. */
+/** The difference between the kernel's tables and the desired ones. */
 export interface TablesDifference {
-  /** What must be applied together. Empty when nothing differs. */
+  /** Steps that must be applied together. Empty when nothing differs. */
   readonly repair: RestoreScript;
   /** Removes chains of services that are gone. Nothing of ours leads to them once `repair` is applied. */
   readonly removal: RestoreScript;
@@ -62,11 +62,11 @@ export interface DifferenceOptions {
    * filter is put right, before those are replaced.
    */
   readonly retired?: readonly string[] | undefined;
-  /** What is put right. Missing: all tables. */
+  /** The repaired tables. Missing: all tables. */
   readonly tables?: readonly TableName[] | undefined;
 }
 
-/** What puts a shared chain right without touching its other rules. */
+/** Repairs a shared chain without changing its other rules. */
 interface SingleRules {
   /** To be put at its head, in order. */
   readonly inserted: readonly OwnedEntry[];
@@ -252,7 +252,7 @@ class Difference {
       if (this.isEarly(rule) === (when === 'early')) lines.delete(table, name, rule);
   }
 
-  /** What drops some packets of a frontend comes behind the rules that lead the others, which something else may answer until then. */
+  /** Rules that drop some packets of a frontend come after the rules for the others, which other rules may answer until then. */
   private isLate(rule: RuleText): boolean {
     if (!DROPS.test(rule)) return false;
     this.led ??= new Set(
@@ -264,7 +264,7 @@ class Difference {
     return !this.led.has(frontendOf(rule));
   }
 
-  /** What drops packets of a frontend goes once they are rejected, which another chain does behind it. */
+  /** Drop rules of a frontend are removed once its packets are rejected, by another chain after it. */
   private isEarly(rule: RuleText): boolean {
     if (!DROPS.test(rule)) return false;
     this.rejected ??= new Set(

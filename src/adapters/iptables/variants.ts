@@ -28,11 +28,11 @@ export interface IptablesChoice {
 /** Starts programs, and determines facts without one. */
 export interface ProgramRunner {
   /**
-   * What it printed; undefined when there is no such program, or it failed. Rejects when it may succeed in the next moment.
+   * Its output; undefined when there is no such program, or it failed. Rejects when a retry may succeed.
    * @param isThere a check that it can run: rejects whenever it fails otherwise
    */
   output(program: string, parameters: readonly string[], isThere?: boolean): Promise<string | undefined>;
-  /** What it complains of when it fails; undefined when it does not, or there is no such program. */
+  /** Its error message; undefined when it succeeds, or there is no such program. */
   complaint(program: string, parameters: readonly string[], input: string): Promise<string | undefined>;
   /** The tables of ip_tables that are there; undefined when that is unknown. */
   legacyTables(family: IpFamily): readonly string[] | undefined;
@@ -90,7 +90,7 @@ export async function chooseVariant(
 async function problemOfNft(runner: ProgramRunner): Promise<string | undefined> {
   const restore = program(PREFIXES.nft, 'IPv4', 'restore');
   const attempt = () => runner.complaint('unshare', ['--net', restore, '--noflush'], TRIAL);
-  // What fails for another reason is not likely to do so twice.
+  // Failures for other reasons rarely repeat.
   const complaint = (await attempt()) && (await attempt());
   if (!complaint || complaint.startsWith('unshare:')) return undefined;
   return complaint.trim().split('\n').at(-1);
@@ -146,7 +146,7 @@ async function countRules(runner: ProgramRunner, variant: IptablesVariant): Prom
 }
 
 /**
- * What is in tables. Where they are there, undefined means that the family has no tools: if only this one is missing, as while its
+ * The content of tables. If they exist, undefined means that the family has no tools: if only this one is missing, as while its
  * package is replaced, its output is unknown, and must not decide permanently.
  */
 async function savedBy(
@@ -174,7 +174,7 @@ export function program(
   return action ? `${name}-${action}` : name;
 }
 
-/** What shows the rules of both variants. */
+/** Lists the rules of both variants. */
 interface VariantSigns extends Pick<ProgramRunner, 'output' | 'legacyTables'> {
   /** The names of the tables of nf_tables that have rules. */
   nftTables(family: IpFamily): Promise<readonly string[]>;
@@ -272,7 +272,7 @@ const PERIOD_MILLISECONDS = 10_000;
 
 /** Whether the node uses both variants of iptables, for `status`. It checks only on request. */
 export class VariantMix {
-  /** What was found last, for people. */
+  /** The last result, for people. */
   current: readonly string[] = [];
   private lookedAt: number | undefined;
 

@@ -173,7 +173,7 @@ export function unless(
   };
 }
 
-/** What IPVS mode makes in iptables. Some chains have the same name, and some jumps the same text, as in iptables mode. */
+/** Chains and jumps of IPVS mode in iptables. Some chains have the same name, and some jumps the same text, as in iptables mode. */
 export const IPVS_OWNED_CHAINS = ownedChains(ipvsBaseRules(ANY_NODE, ANY_HOST, new Set()), false);
 
 /** Whether chains that have the same name in both modes are those of IPVS mode. */

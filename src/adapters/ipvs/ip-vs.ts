@@ -139,7 +139,7 @@ function attributesIn({ bytes, start, end }: NetlinkMessage, type: number): Attr
 
 const ALL_FLAGS = 0xffffffff;
 
-/** What identifies a virtual server. */
+/** The identity of a virtual server. */
 export function putServerId(writer: MessageWriter, id: VirtualServerId): void {
   const nest = writer.beginNest(ATTRIBUTE.SERVICE);
   putId(writer, id);

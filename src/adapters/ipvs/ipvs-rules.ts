@@ -22,7 +22,7 @@ export type RulesDriverFactory = (
  * which sets have members.
  */
 export class IpvsRules {
-  /** What begins, reads, watches and removes them all. */
+  /** Starts, reads, watches and removes all of them. */
   readonly driver: IptablesDriver;
   /** For which the base rules were written last. */
   private node: NodeNetwork | undefined;

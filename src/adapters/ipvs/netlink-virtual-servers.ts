@@ -179,7 +179,7 @@ function outcomeOf(
   return new NetlinkRequestError(attempt, errno, explanation ?? meaningOf(step, errno));
 }
 
-/** What an error means, because IPVS gives no explanations. */
+/** The meaning of an error, because IPVS gives no explanations. */
 function meaningOf(step: VirtualServerStep, errno: number): string | undefined {
   const isServer = step.kind === 'add' || step.kind === 'set';
   if (errno === ENOENT && isServer) return `the kernel has no scheduler ${step.server.scheduler}`;

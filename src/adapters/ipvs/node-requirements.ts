@@ -1,4 +1,4 @@
-/** What IPVS mode needs of the node: modules, sysctls and tools; and whether iptables mode still serves. */
+/** Requirements of IPVS mode on the node: modules, sysctls and tools; and whether iptables mode still serves. */
 
 import { release } from 'node:os';
 import type { Logger } from '../../application/ports/logger.js';

@@ -24,7 +24,7 @@ export class PresenceTable<T extends string> {
     return this.present.has(what) || this.uncertain.has(what);
   }
 
-  /** What is there, or may be. */
+  /** Existing entries, or possibly existing ones. */
   all(): readonly T[] {
     return [...new Set([...this.present, ...this.uncertain])];
   }

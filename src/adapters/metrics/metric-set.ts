@@ -46,7 +46,7 @@ export function metricsWith(common: MetricOptions, prefix = '') {
   return { counter: declare('counter'), gauge: declare('gauge'), histogram: declare('histogram') };
 }
 
-/** What a metric may have besides its type, name and help. */
+/** Optional properties of a metric. */
 type MetricOptions = Omit<MetricSpec, 'type' | 'name' | 'help'>;
 
 /** 1 ms to 16 s, doubling: bucket set D of docs/spec/server.md §10. */

@@ -62,7 +62,7 @@ interface ScrapeServerOptions extends ListenOptions, HealthSubject {
   readonly routes: Routes;
 }
 
-/** What is served of the metrics server's routes. */
+/** The enabled routes of the metrics server. */
 const METRICS_PATHS = ['/metrics', '/metrics/slis'];
 
 /**

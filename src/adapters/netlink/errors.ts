@@ -54,7 +54,7 @@ export class NetlinkRequestError extends NetlinkError {
 /** How often a list that changed while it was read is read again. */
 export const LIST_ATTEMPTS = 5;
 
-/** What was listed changed each time that it was read. */
+/** The listed objects changed during each attempt to read them. */
 export class NetlinkUnsteadyError extends NetlinkRequestError {
   constructor(request: string) {
     super(request, EINTR, `they changed during each of ${LIST_ATTEMPTS} attempts`);

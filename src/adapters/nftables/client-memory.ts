@@ -16,7 +16,7 @@ const MOST_ATTEMPTS = 5;
 const REST = 10;
 
 /**
- * What the kernel remembers of clients with session affinity, in the set `affinity`: removed once no rules use the id under which it
+ * The kernel's session affinity, in the set `affinity`: an entry is removed once no rules use the id under which it
  * is remembered. Otherwise an endpoint that comes back, after its ejection too, would take back the clients that have moved to
  * others meanwhile. It is done in the background, after the transaction that took the id out, and never fails a sync. 60,000 clients take
  * 0.2 to 0.4 s, the longest turn of the event loop 5 to 30 ms (Linux 6.18, Node 20, two cores that others used, too).

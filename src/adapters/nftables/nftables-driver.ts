@@ -90,7 +90,7 @@ export class NftablesDriver implements Driver<NftablesServicePortRules, TableCha
     const { family, transport, watch, logger } = this;
     this.clientMemory = new ClientMemory(family, transport, watch, this.desired.ids, logger);
     this.isFresh = true;
-    // What a write that failed has left is among what is read: to remove it after that would be unseen.
+    // Leftovers of a failed write are part of the snapshot: a later removal would be unnoticed.
     this.unused.clear();
     this.keepsUnexplained = keepUnexplained;
     this.isRefused = false;
@@ -259,7 +259,7 @@ export class NftablesDriver implements Driver<NftablesServicePortRules, TableCha
       if (!(error instanceof RejectedError || error instanceof NftCommitError)) throw error;
       this.observer.cleanupFailed(this.family);
       const { message: reason } = error;
-      // What it still uses may be refused after it.
+      // Objects that it still uses may be rejected after it.
       if (!this.hasPendingDeletes)
         this.logger.warn({ family: this.family, reason }, 'cannot remove unused chains and sets; will retry');
       this.hasPendingDeletes = true;
@@ -271,7 +271,7 @@ function stepsOf(transactions: readonly Transaction[]): number {
   return transactions.reduce((sum, { steps }) => sum + steps, 0);
 }
 
-/** What the driver reports to metrics. Calls are cheap and never throw. */
+/** Reports of the driver to metrics. Calls are cheap and never throw. */
 interface NftablesObserver {
   /** Unused chains could not be deleted; the driver retries. */
   cleanupFailed(family: IpFamily): void;

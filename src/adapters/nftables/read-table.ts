@@ -177,7 +177,7 @@ class Inspection {
     });
   }
 
-  /** What an unexplained frontend shares with a verified part must be compared after all, or it would seem unknown. */
+  /** Parts that an unexplained frontend shares with a verified part must be compared, or they would count as unknown. */
   private shareAgain(wanted: WantedElements): void {
     for (const [set, keys] of wanted.bySet())
       for (const key of keys) {
@@ -243,7 +243,7 @@ class Inspection {
   }
 }
 
-/** What the table holds, without what it holds as it should. */
+/** The unexpected content of the table. */
 export interface TableReading {
   /** Undefined: there is no table. Without the elements of verified parts. */
   readonly state: TableState | undefined;
@@ -290,7 +290,7 @@ class WantedElements implements ElementLookup {
     for (const [set, keys] of this.wanted) yield [set, [...keys]];
   }
 
-  /** What was wanted has been looked up: what is still not known does not exist. */
+  /** All desired elements have been looked up: those still unknown do not exist. */
   markLookedUp(): void {
     for (const [set, keys] of this.wanted)
       for (const key of keys) getOrMake(this.missing, set, () => new Set<string>()).add(key);
@@ -302,7 +302,7 @@ const OF_KUBE_PROXY: ReadonlySet<string> = new Set(
   [...KUBE_PROXY_MAPS, CLUSTER_IPS, HAIRPIN_CONNECTIONS].map(({ name }) => name),
 );
 
-/** What of a table can be kept: of one that kube-proxy wrote its maps, and what it shares with ours. */
+/** The parts of a table that can be kept: of kube-proxy's table its maps, and the parts shared with ours. */
 export function adoptedSets(actual: TableState | undefined, family: IpFamily): AdoptedSets {
   if (!actual) return new Map();
   if (!isOfAnotherLayout(actual, family)) return actual.sets;

@@ -49,7 +49,7 @@ export function* ruleDifferences(
   for (const set of desired.sets) yield* differingElements(set, present, table, leaving, family);
 }
 
-/** What unused structures still have in the table. */
+/** The remaining content of unused structures in the table. */
 class Leaving {
   readonly names = new Set<string>();
   /** Each as set and key. */

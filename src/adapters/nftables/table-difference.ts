@@ -133,7 +133,7 @@ export function fits(
 
 const TABLE_COMMENT = 'rules for kube-proxy';
 
-/** What turns the kernel's table into the desired one. */
+/** The steps from the kernel's table to the desired one. */
 interface TableRepair {
   /** To be applied together. Empty if nothing differs. */
   readonly repair: Transaction;

@@ -115,7 +115,7 @@ function describe({ operation, element, reason }: NftFailure): string {
   return `${reason} at operation ${operation}${element === undefined ? '' : `, element ${element}`}`;
 }
 
-/** What a kernel must support for nftables mode; some have nf_tables without address translation. The last step always fails. */
+/** Required kernel features for nftables mode; some kernels have nf_tables without address translation. The last step always fails. */
 const OPERATIONS: readonly Operation[] = [
   { op: 'add-table', comment: 'rules for kube-proxy' },
   { op: 'add-chain', chain: { name: 'trial', hook: { type: 'nat', hook: 'prerouting', priority: -100 } } },

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { errorMessage } from '../../application/error-message.js';
 import { NamedError } from '../../domain/model/named-error.js';
 
-/** What a call on another thread came to. */
+/** The result of a call on another thread. */
 interface Outcome {
   readonly result: number;
   readonly errno: number;

@@ -13,7 +13,7 @@ const PAUSE = 100;
 /** Lowering it needs CAP_SYS_RESOURCE, which a container without privileges does not have by design. */
 const NOT_PERMITTED = ['EACCES', 'EPERM'];
 
-/** What the kubelet gives to the pods that a node cannot do without: as good as the usual -999. */
+/** The kubelet's value for critical pods: equivalent to the usual -999. */
 const KUBELET_SCORE = -997;
 
 /**

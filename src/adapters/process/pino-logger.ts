@@ -6,7 +6,7 @@ import { destination, pino, symbols, type DestinationStream } from 'pino';
 import type { HighVerbosity, Logger } from '../../application/ports/logger.js';
 import { printableJson, jsonText, quote, printable } from './quote.js';
 
-/** What is logged, and in which form. Adjustable at any time. */
+/** Level and form of the log. Adjustable at any time. */
 export interface LogSettings {
   /** kube-proxy's `-v`: 0 and 1 show info, warnings and errors; 2 shows debug lines too; 3 to 5 show `HighVerbosity`. */
   readonly verbosity: number;

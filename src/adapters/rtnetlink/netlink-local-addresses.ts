@@ -73,7 +73,7 @@ export class NetlinkLocalAddresses implements LocalAddresses {
     if (this.closed) return;
     this.onChange = onChange;
     this.watch.announce(() => this.readSoon());
-    // What arrived before is not announced.
+    // Earlier addresses are not announced.
     this.readSoon();
   }
 

@@ -16,7 +16,7 @@ import { listAddresses, listLinks, IFF_POINTOPOINT, IFF_UP } from '../rtnetlink/
 const RTF_UP = 0x1;
 const RTF_REJECT = 0x200;
 
-/** What decides where the proxy is reached on this machine. */
+/** The settings for the proxy's own addresses on this machine. */
 export interface HostNetwork {
   /** Of the interfaces that are up, with a carrier or without. */
   readonly addresses: readonly InterfaceAddress[];

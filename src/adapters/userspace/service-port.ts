@@ -14,7 +14,7 @@ import type { PortClaims } from './port-claims.js';
 import { TcpProxySocket, type TcpRelay } from './tcp-proxy-socket.js';
 import { type UdpOptions, UdpProxySocket } from './udp-proxy-socket.js';
 
-/** What the service ports of one family share. */
+/** The shared parts of the service ports of one family. */
 export interface ServicePortDependencies {
   readonly family: IpFamily;
   /** As in ProxyAddress. */

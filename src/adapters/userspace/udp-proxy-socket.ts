@@ -210,7 +210,7 @@ async function connectUdp(family: IpFamily, { address, port }: EndpointAddress):
   }
 }
 
-/** What may wait in a socket for the kernel, in bytes. More is dropped, as the network would. */
+/** The maximum of bytes that wait in a socket for the kernel. More is dropped, as in a network. */
 const MOST_WAITING_BYTES = 1024 * 1024;
 
 /** Sends without waiting, to the peer of a connected socket when no other is named. */

@@ -95,7 +95,7 @@ export class UserspaceBackend implements Backend {
     });
   }
 
-  /** What the flows of a UDP service port are now; undefined for other protocols. */
+  /** The current flows of a UDP service port; undefined for other protocols. */
   udpFlows({ key, name }: ForwardingEntry): ServicePortFlows | undefined {
     const port = this.ports.get(key);
     if (!port || name.protocol !== 'UDP') return undefined;
@@ -109,7 +109,7 @@ export class UserspaceBackend implements Backend {
     return this.ports.get(key)?.proxyPort;
   }
 
-  /** What is behind a proxy port. Costs what service ports there are. */
+  /** The target of a proxy port. The cost is proportional to the number of service ports. */
   proxiedAt(protocol: Protocol, proxyPort: number): ProxiedPort | undefined {
     for (const port of this.ports.values())
       if (port.proxyPort === proxyPort && port.entry.name.protocol === protocol) return proxied(port.entry);

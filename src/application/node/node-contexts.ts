@@ -63,7 +63,7 @@ export interface NodeSettings {
  */
 const MOST_API_SERVERS = 512;
 
-/** What each family's forwarding depends on besides Services: the Node, the service ranges and the local addresses. */
+/** Inputs of each family's forwarding besides Services: the Node, the service ranges and the local addresses. */
 export class NodeContexts {
   private readonly cached = new Map<IpFamily, { readonly text: string; readonly context: FamilyContext }>();
   private readonly warned = new Set<string>();

@@ -46,7 +46,7 @@ export interface Backend {
    */
   differences?(signal?: AbortSignal): Promise<readonly RuleDifference[] | undefined>;
 
-  /** What `start` with these entries would change. Changes nothing, and is the only call but `close`. Missing as above. */
+  /** The changes of a `start` with these entries. Changes nothing, and is the only call but `close`. Missing as above. */
   plannedDifferences?(
     entries: Iterable<ForwardingEntry>,
     node: NodeNetwork,
@@ -140,7 +140,7 @@ export interface ServiceFailure {
   readonly limitedBy?: 'mode' | 'node';
 }
 
-/** What a verification found and repaired. */
+/** The result of a verification. */
 export interface VerifyResult extends ApplyResult {
   /** Whether the rules were read at all. */
   readonly compared: boolean;

@@ -32,7 +32,7 @@ export interface ObjectSink {
 export interface ClusterSource {
   start(sink: ObjectSink, signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;
-  /** What is unreadable or invalid at present and therefore ignored, each with its place and the reason, for people. */
+  /** Currently unreadable or invalid objects, which are ignored, each with its place and the reason, for people. */
   readonly problems: readonly string[];
   /**
    * In the middle of delivering what it has read, as a file of many objects: the objects so far are no complete state.

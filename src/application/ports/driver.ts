@@ -19,7 +19,7 @@ import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 export interface Driver<Rules, Change> {
   /** Shows whether another program wrote to what this driver writes. */
   readonly watch: WriteWatch;
-  /** What the kernel should hold. Only the reconciler changes it; `prepare` empties it for a start. */
+  /** The desired content of the kernel. Only the reconciler changes it; `prepare` empties it for a start. */
   readonly desired: DesiredState<Rules, Change>;
 
   /**

@@ -4,7 +4,7 @@ import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import { combine } from './sync-observer.js';
 
-/** What the kernel forwards from now on. */
+/** The forwarding of the kernel after a sync. */
 export interface Programmed {
   readonly changes: Iterable<ForwardingChange>;
   /** Service ports among the changes that could not be programmed: the kernel has their former rules. */

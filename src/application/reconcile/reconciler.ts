@@ -75,7 +75,7 @@ export class Reconciler<Rules, Change> implements Backend {
     this.fallBack(compiled.failed, all, snapshot);
     this.keepUnexplained(options, all, snapshot);
     this.left = snapshot.udpFrontends?.() ?? [];
-    // What an earlier process left is all that they can go back to.
+    // They can only go back to rules of an earlier process.
     const result = resultOf(compiled, await this.recover({ signal: options.signal }, reading));
     this.failedAtStart.clear();
     for (const { key } of result.failed) this.failedAtStart.add(key);
@@ -169,7 +169,7 @@ export class Reconciler<Rules, Change> implements Backend {
       if (failed.length === 0) return result;
       return mergeResults(result, await this.recover({ candidates, rejected: failed, signal }));
     } catch (error) {
-      // What a failed write left behind is unknown until everything has been compared.
+      // The effect of a failed write is unknown until everything has been compared.
       this.lastCleanEpoch = undefined;
       if (!(error instanceof RejectedError)) throw error;
       this.logger.warn({ reason: error.message }, 'the kernel rejected a change; reading its rules back');

@@ -36,7 +36,7 @@ type Group = readonly ServicePortKey[];
 export class RecoveryAttempt<Rules, Change> {
   private readonly failed = new Map<ServicePortKey, ServiceFailure>();
   private readonly stepsBack = new Map<ServicePortKey, 'to last good rules' | 'to the rules in the kernel'>();
-  /** What is wanted of those that took a step back. */
+  /** The desired rules of service ports that took a step back. */
   private readonly wanted = new Map<ServicePortKey, Rules | undefined>();
   /** Those that have not been tried since. */
   private readonly untried = new Set<ServicePortKey>();
@@ -207,7 +207,7 @@ export class RecoveryAttempt<Rules, Change> {
       if (!(error instanceof RejectedError)) throw error;
       this.rejection = error.message;
       group.forEach((key, index) => desired.replace(key, fallbacks[index]));
-      // What was written of it is unexpected now.
+      // Its written parts are unexpected now.
       if (error.isPartial) await this.repair();
       const blamed = new Map(group.length === 1 ? [[group[0]!, error.message]] : []);
       for (const key of group)
@@ -275,7 +275,7 @@ export interface RecoveryBounds {
   readonly now?: () => number;
 }
 
-/** What was read from the kernel, and the epoch in which it was read. */
+/** A snapshot of the kernel, and its epoch. */
 export interface Reading<Rules> {
   readonly snapshot: KernelSnapshot<Rules>;
   readonly epoch: number | undefined;

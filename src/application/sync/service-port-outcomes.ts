@@ -148,7 +148,7 @@ export class ServicePortOutcomes {
 
 /** Milliseconds. */
 const LONG = 10_000;
-/** What is due within this time is retried immediately: the ports of a Service fail shortly after each other. */
+/** Retries that are due within this time follow immediately: the ports of a Service fail shortly after each other. */
 const TOGETHER = 20;
 
 interface Failing {

@@ -25,7 +25,7 @@ import type { Sync } from '../use-cases/sync.js';
  */
 export class SyncLoop {
   readonly pending = new PendingChanges();
-  /** What the running sync has dequeued. */
+  /** Changes that the running sync has dequeued. */
   private inFlight: DequeuedChanges | undefined;
   /** When the first event arrived that no sync has dequeued. */
   private waitingSince: number | undefined;

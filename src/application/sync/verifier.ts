@@ -18,7 +18,7 @@ import {
 } from './verification-policy.js';
 import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 
-/** What a verifier needs from the sync loop. */
+/** The requirements of a verifier on the sync loop. */
 export interface VerifierTurns {
   /** Runs a step when nothing else of the family runs. */
   enqueue(step: () => Promise<void>): void;
@@ -40,7 +40,7 @@ interface Verification {
 }
 
 const STOPPING: Verification = { interrupted: false, problem: 'the proxy is stopping' };
-/** What the kernel lacks is for the next attempt to write; no other program took it away. */
+/** The next attempt writes missing rules; no other program removed them. */
 const FAILING: Verification = { interrupted: false, problem: 'the last sync failed' };
 
 /**

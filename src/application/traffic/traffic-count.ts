@@ -24,7 +24,7 @@ const AFTER_FAILURE = 5_000;
 /** So many quiet seconds in a row before a larger sample is taken, which means counting from the start. */
 const QUIET_CHECKS = 10;
 
-/** What service ports there are. */
+/** The existing service ports. */
 export interface TrafficSources {
   /** The forwarding entries of all families. */
   entries(): Iterable<ForwardingEntry>;
@@ -224,7 +224,7 @@ export class TrafficCount {
         },
         stopping.signal,
       );
-      // What is gone ends by its event, if there is one.
+      // Ended connections are reported by an event, if any.
       this.read();
       table.walkEnds();
       this.wholeWalks++;

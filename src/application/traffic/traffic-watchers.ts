@@ -53,7 +53,7 @@ export interface TrafficWatch<Query, Report> {
 /** Numbers of connections and bytes as they are at any time, or only the evidence of endpoints, which costs less. */
 export type KeptFor = 'numbers' | 'evidence';
 
-/** What is being counted, and how. */
+/** The current counts and their method. */
 export interface Counted {
   readonly ports: ReadonlyMap<FamilyPortKey, PortTraffic>;
   readonly facts: CountingFacts;
@@ -117,12 +117,12 @@ export class TrafficWatchers {
     };
   }
 
-  /** What is being counted, at this moment; undefined when nothing is. */
+  /** The live counts; undefined when nothing is counted. */
   counted(): Counted | undefined {
     return this.count && { ports: this.count.ports(), facts: this.count.facts() };
   }
 
-  /** What has been counted by now; undefined when nothing is being counted. */
+  /** The counts so far; undefined when nothing is counted. */
   snapshot(): TrafficSnapshot | undefined {
     return this.count?.snapshot();
   }

@@ -43,7 +43,7 @@ export class ObjectReports {
   constructor(
     private readonly logger: Logger,
     clock: Pick<Clock, 'steady'>,
-    /** What the source itself rejects, and so did not deliver: `place: Kind namespace/name: reason`. */
+    /** Objects that the source itself rejects, and did not deliver: `place: Kind namespace/name: reason`. */
     private readonly unread: () => readonly string[] = () => [],
     /** Called when the problems of an object have changed that is named after a Service. */
     private readonly changed: (service: ServiceKey) => void = () => {},

@@ -28,13 +28,13 @@ import type { ServiceStatuses } from '../status/service-statuses.js';
 import { ServicePortOutcomes } from '../sync/service-port-outcomes.js';
 import type { Service } from '../../domain/model/service.js';
 
-/** What the rules of a family depend on besides services. */
+/** Inputs of the rules of a family besides services. */
 export interface FamilyContext {
   readonly forwarding: ForwardingContext;
   readonly network: NodeNetwork;
 }
 
-/** What one call of the backend is made with. */
+/** The input of one call of the backend. */
 type Call = FamilyContext & { readonly signal: AbortSignal | undefined };
 
 /**
@@ -61,7 +61,7 @@ export class Sync {
     clock: Clock,
     private readonly logger: Logger,
     private readonly listener?: ForwardingListener,
-    /** What the source currently cannot read. */
+    /** Currently unreadable parts of the source. */
     private readonly unread: () => readonly string[] = () => [],
     ejectedEndpoints?: EjectedEndpoints,
     /** Objects that it delivered and that are ignored, as they are invalid. */
@@ -120,7 +120,7 @@ export class Sync {
     return this.started && !this.sawEverything && this.unreadObjects.length === 0;
   }
 
-  /** What could not be read or used since the start, for people. Unexplained rules are kept because of it. */
+  /** Objects that could not be read or used since the start, for people. They are the reason for keeping unexplained rules. */
   get unreadObjects(): readonly string[] {
     return this.sawEverything ? [] : [...this.unread(), ...this.ignored()];
   }
@@ -207,7 +207,7 @@ export class Sync {
     const depend = before && network !== before && this.backend.rulesDependOn?.(before, network);
     const due = depend || everyService ? this.waiting.takeAll() : this.waiting.take();
     const changed = depend ? withEveryEntry(this.table, due) : due;
-    // What was computed just now is so large that it is programmed in the next call.
+    // The last computed part is so large that it is programmed in the next call.
     if (changed.length === 0 && !this.waiting.empty && network === before)
       return { ...NOTHING_APPLIED, full: false, changed };
     this.network = network;

@@ -2,7 +2,7 @@ import { isObject } from '../../domain/validation/schema.js';
 import type { ValueType } from './value-types.js';
 
 /**
- * What an edited field takes to come into effect while the proxy runs: nothing, because it has no effect here (`none`); just reading
+ * How an edited field takes effect while the proxy runs: not at all, because it has no effect here (`none`); just reading
  * it (`at-once`); a sync of all rules that depend on it (`resync`); or a restart of the process (`restart`).
  */
 export type EditEffect = 'none' | 'at-once' | 'resync' | 'restart';
@@ -29,7 +29,7 @@ export interface FieldOptions<T> {
   readonly modes?: readonly string[];
   /** How an edit of the file takes effect in these modes while the proxy runs; missing: by a restart, which is always safe. */
   readonly onEdit?: EditEffect;
-  /** What kube-proxy writes in the other modes, if it drops the value there (docs/spec/configuration.md §3.1). */
+  /** kube-proxy's value in the other modes, if it drops the value there (docs/spec/configuration.md §3.1). */
   readonly elsewhere?: unknown;
 }
 

@@ -88,7 +88,7 @@ export interface Flag {
   readonly name: string;
   /** The first of its fields: its type and default are those of the flag. */
   readonly field: Field<unknown>;
-  /** What it means, in which modes, and what to use instead if it is deprecated. */
+  /** Its meaning, its modes, and the replacement if it is deprecated. */
   readonly help: string;
   /** Its heading in `help flags`. */
   readonly heading: string;

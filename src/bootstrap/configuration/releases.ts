@@ -6,7 +6,7 @@ export const USUAL_KUBERNETES_VERSION: KubernetesVersion = '1.37';
 
 /** Differences between releases, besides the stages of feature gates (docs/spec/changes-1.37.md). */
 interface Release {
-  /** What `nodePortAddresses` may hold: CIDRs or else `primary`, or both and further keywords. */
+  /** Allowed values of `nodePortAddresses`: CIDRs or else `primary`, or both and further keywords. */
   readonly nodePortAddresses: 'primary or CIDRs' | 'any mix';
   /** The warning in nftables mode about loopback addresses among them; missing: none. */
   readonly loopbackInNftables?: string;

@@ -314,7 +314,7 @@ function durationOf(text: string): number {
   return parseDuration(text) ?? reject('a duration such as 30s', text);
 }
 
-/** What stands between commas. */
+/** A part between commas. */
 function partsOf(text: string): readonly string[] {
   return text.split(',').filter((part) => part.trim() !== '');
 }

@@ -109,7 +109,7 @@ export class IpvsMode implements Mode {
         }
         return left;
       };
-      // What fails in one family does not wait for connections of the other.
+      // A failure in one family does not wait for connections of the other.
       let left = await retire(AbortSignal.abort());
       if (left > 0 && !successor.signal.aborted) {
         successor.waiting?.();
@@ -173,7 +173,7 @@ function stillCarrying(servers: number): string {
   return `virtual servers of IPVS mode still carry connections (${servers}): run this again when these have ended, or end them with --cleanup`;
 }
 
-/** What IPVS mode writes to besides iptables. */
+/** The targets of IPVS mode besides iptables. */
 interface KernelAccess {
   readonly servers: NetlinkVirtualServers;
   readonly addresses: NetlinkServiceAddresses;

@@ -25,7 +25,7 @@ export interface OpenMode {
   readonly families: readonly IpFamily[];
   /** For the log: by which means it works. */
   readonly means: object;
-  /** What it holds in iptables, which the clean-up of other modes leaves alone. */
+  /** Its parts of iptables, which the clean-up of other modes keeps. */
   readonly iptables?: ActiveRules;
   /** Missing where the mode has nothing in iptables. */
   readonly variantMix?: VariantMix;
@@ -37,7 +37,7 @@ export interface OpenMode {
   readonly backend: (family: IpFamily, parts: BackendParts) => Backend;
   /** Where the mode leads the flows of a service port, when it is not to its endpoints; undefined if that needs no care. */
   readonly flows?: (entry: ForwardingEntry) => ServicePortFlows | undefined;
-  /** What holds connections beside the table of tracked ones. Missing where that alone does, or the proxy itself. */
+  /** Another connection table beside the table of tracked connections, if any. */
   readonly connectionTable?: ConnectionTable;
   /** The sockets of the proxy, in userspace mode only. */
   readonly proxyPorts?: (family: IpFamily) => ProxyPorts;
@@ -61,7 +61,7 @@ export interface BackendParts {
   readonly localAddresses: LocalAddresses;
 }
 
-/** What the active mode has in iptables: the clean-up of another mode keeps it. */
+/** The active mode's parts of iptables: the clean-up of another mode keeps it. */
 export interface ActiveRules {
   readonly variant: IptablesVariant;
   readonly ownedChains: OwnedChains;
@@ -76,7 +76,7 @@ export interface Successor {
   readonly waiting?: (() => void) | undefined;
 }
 
-/** What a mode is opened for. */
+/** The purpose of opening a mode. */
 export type OpenPurpose = 'serve' | 'compare';
 
 /** A mode as a whole: what can be opened, and what can be removed without opening. */

@@ -15,11 +15,11 @@ export type StandingLoop = Pick<
   'firstAttempt' | 'verifyNow' | 'complete' | 'unreadSources' | 'rejectedPorts'
 >;
 
-/** What stays of other modes, and why, for people. */
+/** Remaining rules of other modes with the reasons, for people. */
 export interface Leftovers {
-  /** What could not be removed, and may be another time. */
+  /** Failed removals that a retry may complete. */
   readonly failed: readonly string[];
-  /** What is left for now, or could not be looked for: trying again changes nothing. */
+  /** Rules that stay for now, or could not be checked: a retry does not help. */
   readonly left: readonly string[];
 }
 

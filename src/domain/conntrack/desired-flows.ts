@@ -270,7 +270,7 @@ class EndpointPlaces implements Places {
 }
 
 /**
- * What a service port's traffic policies and source ranges say of flows to its endpoints.
+ * The restrictions of flows to endpoints by a service port's traffic policies and source ranges.
  *
  * Source ranges, and the internal policy Local, can be determined from a flow at any time. Whether the external policy is followed
  * is shown by masquerading, which only the policy Cluster does for clients of other machines. As other programs

@@ -41,7 +41,7 @@ export function leadsThrough(flow: Flow, frontends: readonly Pick<Frontend, 'add
   );
 }
 
-/** What an established connection of TCP or SCTP did since the previous poll. */
+/** The activity of an established connection of TCP or SCTP since the previous poll. */
 export interface ConnectionActivity {
   /** The client sent something. */
   readonly sent: boolean;

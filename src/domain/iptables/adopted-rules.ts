@@ -46,7 +46,7 @@ interface AdoptedTables {
 }
 
 /**
- * What an earlier process left in the tables. Its entries name their service port in their comment, without the protocol; its
+ * The rules of an earlier process in the tables. Its entries name their service port in their comment, without the protocol; its
  * chains are found by their names, and by the rules that lead to them.
  */
 export class IptablesAdoptedRules implements AdoptedRules<IptablesServicePortRules> {

@@ -7,7 +7,7 @@ import { MARK_MASQ } from './chain-names.js';
 import { checkComment, comment, addressText, from, MAX_PORT, numberText, ruleText } from './rule-text.js';
 import type { RuleText } from './table.js';
 
-/** What the rules of a service port's endpoints have in common. */
+/** The common input of the rules of a service port's endpoints. */
 export interface EndpointContext {
   /** `namespace/service:port` */
   readonly service: string;

@@ -26,7 +26,7 @@ interface EntriesChange {
   readonly after: readonly OwnedEntry[];
 }
 
-/** What a batch of replaced rules does to the tables, folded together: what comes and goes again leaves no trace. */
+/** The combined effect of a batch of replaced rules on the tables: entries added and removed again cancel out. */
 export class IptablesChange {
   private readonly rulesChanges = new Map<ServicePortKey, RulesChange>();
   private readonly entriesChanges = new Map<string, EntriesChange>();
@@ -169,7 +169,7 @@ export function withoutSharedRules(entries: readonly OwnedEntry[]): readonly Own
   });
 }
 
-/** What turns base rules into others: when the node's addresses, the mark or the host's counters changed. */
+/** The steps from one set of base rules to another: when the node's addresses, the mark or the host's counters changed. */
 export interface BaseRulesChange {
   /** Chains to empty and fill with these rules. */
   readonly chains: readonly Chain[];

@@ -1,10 +1,10 @@
-/** What compiled rules depend on: the host, the options and the size of the cluster. */
+/** Inputs of compiled rules: the host, the options and the size of the cluster. */
 
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../forwarding/node-network.js';
 import type { ServicePortKey } from '../model/service-port-name.js';
 
-/** What the rules depend on in this host's kernel and tools. */
+/** Properties of this host's kernel and tools that affect the rules. */
 export interface IptablesHost {
   /** The tool supports MASQUERADE --random-fully (1.6.2 and later). */
   readonly randomFully: boolean;
@@ -22,7 +22,7 @@ export const COUNTER_NAMES: readonly CounterName[] = [
   'localhost_nps_accepted_pkts',
 ];
 
-/** What the rules of a service port depend on besides its forwarding entry. */
+/** Inputs of the rules of a service port besides its forwarding entry. */
 export interface IptablesOptions {
   readonly node: Pick<NodeNetwork, 'detector' | 'masqueradeAll' | 'localhostNodePorts'>;
   readonly host: Pick<IptablesHost, 'counters'>;

@@ -89,7 +89,7 @@ function interfaceText({ name, wildcard }: LocalTrafficDetector & { kind: 'inter
   return wildcard ? `${name}+` : name;
 }
 
-/** What iptables-save leaves without quotes (xtables_save_string in libxtables). */
+/** Texts that iptables-save prints without quotes (xtables_save_string in libxtables). */
 const BARE = /^[-\w]+$/;
 const ESCAPED = /["\\']/g;
 

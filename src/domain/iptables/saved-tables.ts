@@ -87,7 +87,7 @@ export class SaveReader {
   }
 
   /**
-   * What was read; output that was cut off does not end in COMMIT.
+   * The parsed tables; truncated output does not end in COMMIT.
    * @throws SaveSyntaxError
    */
   finish(): SavedTables {

@@ -55,7 +55,7 @@ export function checkServiceChains(entry: ForwardingEntry, { node }: IptablesOpt
   if (node.detector) notFromLocalPods(node.detector);
 }
 
-/** What the chains of a service port have in common. */
+/** The common input of the chains of a service port. */
 class ServiceChainContext {
   readonly endpoint: EndpointContext;
   private readonly endpointNames = new Map<Endpoint, string>();
@@ -76,14 +76,14 @@ class ServiceChainContext {
     );
   }
 
-  /** What else the rules about an endpoint are made of than service port and endpoint. */
+  /** Inputs of the rules about an endpoint besides service port and endpoint. */
   get endpointOrigin(): string {
     const { affinitySeconds, comment = '' } = this.endpoint;
     return `${affinitySeconds} ${comment}`;
   }
 }
 
-/** What leads to the choice from outside. */
+/** The jump to the choice for external traffic. */
 class OutsideChain implements ServiceChain {
   readonly table = 'nat';
 
@@ -241,7 +241,7 @@ function firewallRules(terms: ServicePortTerms): readonly RuleText[] {
   return [...rules, ruleText({ matches: [comment(last)] })];
 }
 
-/** What the rules of a service port have in common, whichever chain they stand in. */
+/** The common input of the rules of a service port in all chains. */
 export class ServicePortTerms {
   /** `namespace/service:port` */
   readonly service: string;

@@ -16,11 +16,11 @@ export interface Chain {
   readonly size?: number;
   /** Identifies it among those of its service port, where that costs less than making the name. All of one have it, or none. */
   readonly id?: string;
-  /** What the rules are made of, where there is an id: they are those of another state of the service port exactly when this is. */
+  /** The inputs of the rules, if there is an id: the rules differ exactly when these differ. */
   readonly origin?: string;
 }
 
-/** What becomes of the chains of a service port when its rules are replaced. */
+/** The changes of the chains of a service port when its rules are replaced. */
 export interface ChainsChange<C = Chain> {
   /** New, or with other rules: each must be emptied and filled with these. */
   readonly written: readonly C[];
@@ -55,7 +55,7 @@ export interface IptablesServicePortRules {
 }
 
 /**
- * What belongs to the node and not to a service: chains with fixed rules, the rules at the end of shared
+ * The parts of the node, not of a service: chains with fixed rules, the rules at the end of shared
  * chains, and the jumps that stand at fixed places in built-in chains.
  */
 export interface BaseRules {
@@ -71,7 +71,7 @@ export interface BaseRules {
 export interface SharedChain {
   readonly table: TableName;
   readonly name: string;
-  /** What stands at its end. */
+  /** The rules at its end. */
   readonly after: readonly RuleText[];
 }
 

@@ -13,7 +13,7 @@ import type { IpvsDesiredState } from './desired-state.js';
 import type { IpvsPart, IpvsServicePortRules, ServedAddress, SetMember } from './service-port-rules.js';
 import { setOf, withoutSet } from './service-sets.js';
 
-/** What the kernel has of a family. */
+/** The kernel's state of a family. */
 export interface PresentState {
   /** Those that may be deleted, with the real servers that get new connections. */
   readonly servers: readonly ServedAddress[];
@@ -35,7 +35,7 @@ interface Collected extends IpvsPart {
 }
 
 /**
- * What the kernel holds, as parts, each under its key as its label. Nothing there names a Service, so a service port is known by the
+ * The kernel's content, as parts, each under its key as its label. No part names a Service, so a service port is known by the
  * parts that it claims. Everything about one frontend, in any set, is in its part. An address is in the parts of all its
  * virtual servers, or in one of its own.
  */

@@ -207,7 +207,7 @@ function networkText(range: Cidr): string {
   return range.prefixLength === addressBits(range.family) ? range.address : cidrText(range);
 }
 
-/** What the rules of a service port depend on besides its forwarding entry. */
+/** Inputs of the rules of a service port besides its forwarding entry. */
 export interface IpvsOptions {
   readonly node: Pick<NodeNetwork, 'nodePortIPs' | 'nodeAddresses'>;
   /** The scheduler of Services that request no other one. */

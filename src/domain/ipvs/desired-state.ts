@@ -149,7 +149,7 @@ function isMember(what: string): what is SetMember {
 export class IpvsChange {
   /** Service ports that are replaced, with any rules before or after. */
   readonly servicePorts = new Set<ServicePortKey>();
-  /** What service ports have from now on, or had until now. */
+  /** The rules of service ports after or before a change. */
   readonly parts = new Set<OwnedPart<IpvsPart>>();
   readonly servers = new Set<VirtualServerKey>();
   readonly addresses = new Set<string>();
@@ -205,7 +205,7 @@ function desiredSets(desired: IpvsDesiredState, family: IpFamily): readonly IpSe
   return SERVICE_SETS.map((set) => ({ ...setHeader(set, family), members: members.get(set)! }));
 }
 
-/** What service ports put into iptables in this mode. */
+/** Entries of service ports in iptables in this mode. */
 function desiredIptablesRules(desired: IpvsDesiredState): IptablesDesiredState {
   const rules = new IptablesDesiredState();
   for (const owner of desired.ownersOfIptablesRules()) rules.replace(owner, desired.iptablesRules(owner));

@@ -42,7 +42,7 @@ export interface CountedRealServer extends RealServer {
   readonly inactiveConnections: number;
 }
 
-/** What identifies a virtual server in the kernel. */
+/** The identity of a virtual server in the kernel. */
 export type VirtualServerId = Pick<VirtualServer, 'address' | 'protocol' | 'port'>;
 
 /** `ip:port/PROTO`: identifies a virtual server. */

@@ -28,7 +28,7 @@ function numbersIn(rules: NftablesServicePortRules): EndpointNumbers | undefined
   return rules.find((part) => part instanceof FrontendPart)?.longNumbers;
 }
 
-/** What the service port may share with others. */
+/** Parts that the service port may share with others. */
 function sharedParts(
   { name, frontends, endpoints }: ForwardingEntry,
   rejected: readonly Protocol[],

@@ -10,7 +10,7 @@ const COMPILED_AS = 'elements 2';
 /** The same of those that are not chosen at random with equal chances. */
 const SLOTS_AS = 'slots 3';
 
-/** What the digests of all frontends of an entry begin with, and those of its load-balancer IPs. */
+/** The common prefix of the digests of all frontends of an entry, and of those of its load-balancer IPs. */
 interface SharedDigests {
   readonly ofAll: number;
   /** Undefined where it has none. */

@@ -181,7 +181,7 @@ export class FrontendPart implements TablePart {
     return [...this.listed, ...this.ways().flatMap((way) => this.leading(way))];
   }
 
-  /** What leads to the endpoints of a way, beside the listed elements. */
+  /** The targets that lead to the endpoints, beside the listed elements. */
   private leading(way: Way): readonly PlacedElement[] {
     const { entry, key } = this;
     const elements: PlacedElement[] = [];

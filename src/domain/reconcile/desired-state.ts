@@ -21,7 +21,7 @@ export interface DesiredState<Rules, Change> {
   lost?(frontends: readonly FrontendAddress[]): readonly FrontendAddress[];
 }
 
-/** What the kernel holds, by labels: what rules there say about whose they are. */
+/** The kernel's content, by labels: the rules' information about their owners. */
 export interface AdoptedRules<Rules> {
   labels(): Iterable<string>;
 

@@ -28,7 +28,7 @@ function servicePortOf(owner: ServicePortKey): string {
   return displayName({ namespace, name, port, protocol: protocol.toUpperCase() as Protocol });
 }
 
-/** What separates two lists in which the order counts. Both in their own order. */
+/** The difference of two ordered lists. Both in their own order. */
 interface SequenceDifference {
   /** Indices of what must go, or move, in the actual list. */
   readonly unexpected: readonly number[];

@@ -26,7 +26,7 @@ export function inSample(hash: number, shift: number): boolean {
   return shift === 0 || hash >>> (32 - shift) === 0;
 }
 
-/** What the kernel had to show lately. */
+/** The recent load of the kernel's events. */
 export interface TrafficLoad {
   /** Connections that the kernel tracks. */
   readonly tracked: number;

@@ -3,19 +3,19 @@ import type { EndpointTraffic, TrafficTotals } from './endpoint-traffic.js';
 import type { FamilyPortKey } from './service-frontends.js';
 import type { TrafficTable } from './traffic-table.js';
 
-/** What there was at a moment, in numbers of all connections. */
+/** The state at one time, in numbers of all connections. */
 export interface TrafficState extends TrafficTotals {
   readonly open: number;
   /** Waiting for an answer for too long. */
   readonly overdue: number;
 }
 
-/** What one endpoint had. */
+/** The numbers of one endpoint. */
 export interface EndpointSnapshot extends TrafficState {
   readonly unresponsive: boolean;
 }
 
-/** What one service port had, with all its endpoints. */
+/** The numbers of one service port, with all its endpoints. */
 export interface PortSnapshot extends TrafficState {
   readonly entry: ForwardingEntry;
   /** By `ip:port`. */

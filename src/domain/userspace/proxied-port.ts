@@ -7,7 +7,7 @@ import type { Endpoint } from '../model/endpoint.js';
 import type { Protocol, ServicePortKey } from '../model/service-port-name.js';
 import { hostPort } from '../net/address.js';
 
-/** What the process does with connections to one of its proxy ports. */
+/** The handling of connections to one proxy port. */
 export interface ProxiedPort {
   readonly servicePort: ServicePortKey;
   /** Chosen in turn. */
@@ -26,7 +26,7 @@ export interface ProxyPorts {
   readonly proxyPortOf: (key: ServicePortKey) => number | undefined;
 }
 
-/** What the process does for a service port. */
+/** The proxy's part of a service port. */
 export function proxied({ key, endpoints, affinitySeconds }: ForwardingEntry): ProxiedPort {
   return { servicePort: key, endpoints: endpoints.reachable, isSticky: affinitySeconds > 0 };
 }
@@ -38,7 +38,7 @@ export interface PortClaim {
   readonly port: number;
 }
 
-/** What must be claimed for a frontend: node ports, and service addresses that are this machine's own. */
+/** The addresses to claim for a frontend: node ports, and service addresses that are this machine's own. */
 export function claimOf(
   { address, port }: Frontend,
   isLocal: (address: string) => boolean,
@@ -52,7 +52,7 @@ export function claimText({ address, port }: PortClaim): string {
 }
 
 /**
- * What a UDP service port means to the flows of its clients when a proxy answers for its endpoints: the kernel leads
+ * The effect of a UDP service port on the flows of its clients when a proxy answers for its endpoints: the kernel leads
  * them to the proxy port, under one of the addresses of this machine.
  */
 export function proxiedFlows(

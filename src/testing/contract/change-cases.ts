@@ -7,7 +7,7 @@ import { sampleNode } from './sample-services.js';
 import { everyKind, variant } from './sample-sets.js';
 import { changed, gone, succeeds, writesNothing, type CaseBodies } from './stage.js';
 
-/** What `apply` promises. */
+/** The contract of `apply`. */
 export function changeCases<Place>(subject: BackendSubject<Place>): CaseBodies<Place> {
   const { family } = subject;
   const all = everyKind(family);
@@ -108,7 +108,7 @@ export function changeCases<Place>(subject: BackendSubject<Place>): CaseBodies<P
   };
 }
 
-/** What `cleanup` and `close` promise. */
+/** The contract of `cleanup` and `close`. */
 export function removalCases<Place>(): CaseBodies<Place> {
   return {
     'removes everything that it made, and nothing else, also when called twice': async (stage) => {

@@ -8,7 +8,7 @@ import type { BackendSubject } from './backend-subject.js';
 import { everyKind } from './sample-sets.js';
 import { sampleNode } from './sample-services.js';
 
-/** What each case does, by its name. */
+/** The cases by name. */
 export type CaseBodies<Place> = Readonly<Record<string, (stage: Stage<Place>) => Promise<void>>>;
 
 /** A place, and the backends that one case opens on it. */
@@ -58,7 +58,7 @@ export class Stage<Place> {
     return structuredClone(await this.subject.snapshot(this.place));
   }
 
-  /** What a fresh start with these entries leaves on another place: with copies, so that it reuses nothing kept for their lists. */
+  /** The result of a fresh start with these entries on another place: with copies, so that it reuses nothing kept for their lists. */
   async fresh(entries: readonly ForwardingEntry[], node: NodeNetwork): Promise<unknown> {
     let snapshot: unknown;
     await Stage.run(this.subject, async (stage) => {

@@ -5,7 +5,7 @@ import { sampleEntry } from './sample-services.js';
 import { variant } from './sample-sets.js';
 import { changed, gone, succeeds, writesNothing, type CaseBodies } from './stage.js';
 
-/** What `start` promises. */
+/** The contract of `start`. */
 export function startCases<Place>(subject: BackendSubject<Place>): CaseBodies<Place> {
   const { family } = subject;
   return {

@@ -3,7 +3,7 @@ import type { BackendSubject } from './backend-subject.js';
 import { variant } from './sample-sets.js';
 import { changed, succeeds, writesNothing, type CaseBodies } from './stage.js';
 
-/** What `verify` promises. */
+/** The contract of `verify`. */
 export function verificationCases<Place>(subject: BackendSubject<Place>): CaseBodies<Place> {
   return {
     'finds nothing to repair when nothing was changed': async (stage) => {

@@ -30,7 +30,7 @@ export interface BackendCall {
 export class RecordingBackend implements Backend {
   readonly mode = 'recording';
   readonly calls: BackendCall[] = [];
-  /** What is programmed: nothing before the start, nor after a clean-up. */
+  /** The programmed entries: none before the start, nor after a clean-up. */
   readonly programmed = new Map<ServicePortKey, ForwardingEntry>();
   /** The node of the last call. */
   node: NodeNetwork | undefined;
@@ -42,7 +42,7 @@ export class RecordingBackend implements Backend {
   failure: Error | undefined;
   /** Whether signs show every write of another program. */
   watched = false;
-  /** What the next verifications find; without one a full verification finds nothing, and a quick one compares nothing. */
+  /** The results of the next verifications; without one a full verification finds nothing, and a quick one compares nothing. */
   readonly findings: Partial<VerifyResult>[] = [];
   private gate: Promise<void> = Promise.resolve();
 

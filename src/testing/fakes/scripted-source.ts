@@ -17,7 +17,7 @@ export class ScriptedSource implements ClusterSource {
   private sink: ObjectSink | undefined;
   private stopped = false;
   readonly problems: readonly string[] = [];
-  /** What `status` returns. */
+  /** The result of `status`. */
   statuses: readonly SourceStatus[] = [];
 
   /** With an error given, `start` rejects with it. */

@@ -100,7 +100,7 @@ export class ApiClient {
     return this.credentials.server();
   }
 
-  /** What other kinds of requests, such as upgrades, need to reach the server. Throws KubeconfigError and CredentialsError. Sends nothing. */
+  /** Connection data for other kinds of requests, such as upgrades. Throws KubeconfigError and CredentialsError. Sends nothing. */
   access(): Promise<Access> {
     return this.credentials.current();
   }

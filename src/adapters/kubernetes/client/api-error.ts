@@ -68,7 +68,7 @@ export class ApiShortWatchError extends RequestError {
   }
 }
 
-/** What ended an exchange, as ApiConnectionError; the reason of an abort stays. */
+/** The error that ended an exchange, as ApiConnectionError; the reason of an abort stays. */
 export function asConnectionError(error: Error, name: string): Error {
   if (error instanceof ApiConnectionError || error.name === 'AbortError') return error;
   const { code } = error as NodeJS.ErrnoException;

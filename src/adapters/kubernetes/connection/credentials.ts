@@ -11,10 +11,10 @@ import { CredentialsError, type Connection } from './connection.js';
 /** How long a proxy may take to reach the API server. Milliseconds. */
 const PROXY_TIMEOUT = 10_000;
 
-/** What no HTTP header may contain. */
+/** Characters that no HTTP header may contain. */
 const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** What a request needs to reach the API server and authenticate. */
+/** Address and credentials of a request to the API server. */
 export interface Access {
   readonly server: URL;
   /** `host:port` of the proxy on the way. */
@@ -166,7 +166,7 @@ async function tokenIn(file: string): Promise<string> {
   return token;
 }
 
-/** What an exec plugin printed may be a secret, and the parser's message repeats it. */
+/** The output of an exec plugin may be a secret, and the parser's message repeats it. */
 async function authenticate(config: KubeConfig, user: User | null, options: RequestOptions): Promise<void> {
   const { command } = (user?.exec ?? {}) as { readonly command?: string };
   try {

@@ -9,7 +9,7 @@ export interface ListMetadata {
 
 /** An object of a list that cannot be decoded, while the others can. */
 export interface UnreadableObject {
-  /** What could be read: an object with its metadata, or undefined. */
+  /** The readable part: an object with its metadata, or undefined. */
   readonly partial: unknown;
   readonly problem: string;
 }
@@ -48,7 +48,7 @@ export interface WatchDecoder {
   next(): RawEvent | undefined;
 }
 
-/** What is read of a `metav1.Status`. */
+/** The fields read of a `metav1.Status`. */
 export interface ApiStatus {
   readonly code: number;
   readonly reason: string;

@@ -58,7 +58,7 @@ export class JsonWatchDecoder implements WatchDecoder {
   /** Parts of an unfinished line. */
   private parts: Buffer[] = [];
   private length = 0;
-  /** What follows them and was not looked through. */
+  /** The following text, which has not been searched. */
   private rest: Buffer = EMPTY;
 
   /** To be called when `next` has given everything before. */

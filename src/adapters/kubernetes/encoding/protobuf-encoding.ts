@@ -227,7 +227,7 @@ class ProtobufWatchDecoder implements WatchDecoder {
  * (https://github.com/kubernetes/apimachinery/blob/master/pkg/runtime/generated.proto).
  */
 
-/** What every object begins with. */
+/** The first bytes of every object. */
 const MAGIC = Buffer.from('k8s\0');
 
 /** Field numbers of `runtime.Unknown`. */

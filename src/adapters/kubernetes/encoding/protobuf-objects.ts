@@ -28,7 +28,7 @@ import {
 } from './protobuf-message.js';
 
 /*
- * What `domain/decode` reads, with the field numbers of the generated.proto files of Kubernetes:
+ * The fields that `domain/decode` reads, with the field numbers of the generated.proto files of Kubernetes:
  * https://github.com/kubernetes/apimachinery/blob/master/pkg/apis/meta/v1/generated.proto (ObjectMeta, ListMeta, Status),
  * https://github.com/kubernetes/api/blob/master/core/v1/generated.proto (Service, Endpoints, Node),
  * https://github.com/kubernetes/api/blob/master/discovery/v1/generated.proto (EndpointSlice),
@@ -153,7 +153,7 @@ const serviceCidr = apiObject({
   2: nested('spec', message({ 1: texts('cidrs') })),
 });
 
-/** What is read of an object of each kind. */
+/** The fields read of an object of each kind. */
 export const objectMessages: Readonly<Record<ResourceKind, Message>> = {
   Service: service,
   EndpointSlice: endpointSlice,

@@ -14,7 +14,7 @@ import {
 } from './open-watch.js';
 import type { Resource } from './resources.js';
 
-/** What came of a list. */
+/** The result of a list. */
 export interface Listed {
   readonly version: string;
   /** The watch that the list came with; its next event is the first after the list. */

@@ -60,7 +60,7 @@ export class BatchEncoder {
 
   *encode(operations: readonly Operation[]): Generator<void> {
     this.frame(nf.NFNL_MSG_BATCH_BEGIN);
-    // What empties a table is reported element by element.
+    // Emptying a table is reported element by element.
     this.echo = operations.length > 0 && operations[0]!.op !== 'delete-table' ? NLM_F_ECHO : 0;
     for (let operation = 0; operation < operations.length; operation++) {
       this.position = { operation };

@@ -307,7 +307,7 @@ function extension(
 type Meanings = { readonly [Of in Name]?: (attributes: Attributes<Of>) => Expression | undefined };
 
 /**
- * What the kernel's attributes mean; undefined where that is not known. No attribute is left out that makes packets fare otherwise: rules of
+ * The meaning of the kernel's attributes; undefined if unknown. No attribute that affects verdicts is omitted: rules of
  * ours are compared by what is read.
  */
 const MEANINGS = {

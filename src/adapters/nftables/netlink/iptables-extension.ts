@@ -54,7 +54,7 @@ const MATCHES: Readonly<Record<string, Read>> = {
       ...(destination === 0 ? [] : addressType('daddr', (flags & ADDRESS_TYPE.INVERT_DESTINATION) !== 0)),
     ];
   },
-  // What follows the ports selects by options and flags of TCP.
+  // The part after the ports selects by options and flags of TCP.
   'tcp 0': (info) => (info[8] === 0 && info[9] === 0 ? ports(info, info[11]!) : undefined),
   'udp 0': (info) => ports(info, info[8]!),
 };

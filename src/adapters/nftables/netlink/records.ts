@@ -21,7 +21,7 @@ import { data, expressions } from './expressions.js';
 import * as nf from './nf-tables.js';
 import { DIGEST_LENGTH, USERDATA } from './nf-tables.js';
 
-/** What else is in it than a comment is written where it belongs. */
+/** Other parts than a comment are written in their places. */
 const userdata: Form<Userdata> = {
   read: (attribute) => readUserdata(attribute.value()),
   write(writer, type, { comment }) {

@@ -1,6 +1,6 @@
 import type { SeenFlow } from '../../../domain/conntrack/flow.js';
 
-/** What happens to tracked connections. A flow is only valid during the call. */
+/** Events of tracked connections. A flow is only valid during the call. */
 export interface FlowSink {
   began(flow: SeenFlow): void;
   /** Only changes that matter for counting are reported: the first answer, and the end of TCP connections. */
@@ -9,7 +9,7 @@ export interface FlowSink {
   ceased(flow: SeenFlow): void;
 }
 
-/** What was read. */
+/** The read part. */
 export interface EventsRead {
   readonly count: number;
   /** Events came faster than they were read, and some are lost. Only a walk shows what they were. */
@@ -31,7 +31,7 @@ export interface TrackedConnections {
 }
 
 /**
- * What the kernel reports about tracked TCP, UDP and SCTP connections of both families in this network namespace: events, in
+ * The kernel's reports about tracked TCP, UDP and SCTP connections of both families in this network namespace: events, in
  * their order, and walks through its table. Between `open` and `close` the kernel collects events in a bounded buffer, so
  * they have to be read often. Nothing is retried here.
  */

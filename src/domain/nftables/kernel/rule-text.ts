@@ -5,7 +5,7 @@ import { formatPriority, ADDRESSES } from '../layout/table.js';
 import { hex, readHostWord, readNetworkHalf, addressText } from './bytes.js';
 import type { Expression, KernelVerdict, KernelRule } from './ruleset.js';
 
-/** What a register holds, in words. */
+/** The content of a register, in words. */
 interface Value {
   readonly text: string;
   /** Missing: a number. */

@@ -50,7 +50,7 @@ export interface ChainRules {
  */
 export const FIRST_NUMBER = 0x80000000;
 
-/** What the rules of every table depend on besides the node. */
+/** Inputs of the rules of every table besides the node. */
 interface TableShape {
   /** The prefix lengths for which a set of sources exists. */
   readonly sourceLengths: readonly number[];
@@ -214,7 +214,7 @@ export function rulesKeptForKubeProxy(family: IpFamily): KernelRule {
   );
 }
 
-/** What leads to kube-proxy's rules, by chain: before our rules and after them. */
+/** The rules that lead to kube-proxy's rules, by chain: before our rules and after them. */
 function kubeProxyRules(
   node: NodeNetwork,
 ): Readonly<

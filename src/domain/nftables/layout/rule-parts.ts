@@ -43,7 +43,7 @@ export interface DrawnNumber {
 
 export type Comparison = '==' | '!=';
 
-/** What one step of a rule does: one expression or several. */
+/** One step of a rule: one expression or several. */
 export type RulePart = Expression | readonly Expression[];
 
 /** A rule of these parts. They run in order; a comparison or lookup that fails ends the rule. */
@@ -178,7 +178,7 @@ export class RuleParts {
     return [...this.load(key), { kind: 'lookup', set: map, from: 0, to: 'verdict', inverted: false }];
   }
 
-  /** What the map holds for the key. */
+  /** The map's value for the key. */
   mapped(key: Key, map: string): readonly Expression[] {
     return [...this.load(key), { kind: 'lookup', set: map, from: 0, to: 0, inverted: false }];
   }

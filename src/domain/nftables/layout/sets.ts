@@ -167,7 +167,7 @@ export const STATIC_SETS: readonly SetDefinition[] = [
 /** The possible sets of a table, independent of services. */
 export const POSSIBLE_SETS: readonly SetDefinition[] = [...STATIC_SETS, ...SOURCES_SETS, REJECTED_NODE_PORTS];
 
-/** What the element of a frontend leads to. */
+/** The target of the element of a frontend. */
 const BEHIND_FRONTENDS = VARIANTS.map(setsOf).flatMap((sets) => [
   sets.endpoints,
   sets.tables,

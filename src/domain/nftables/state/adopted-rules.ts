@@ -41,7 +41,7 @@ export interface ElementLookup {
 }
 
 /**
- * What an earlier process left in the table, by the comment that names its service port. Compiled rules are restored
+ * The rules of an earlier process in the table, by the comment that names its service port. Compiled rules are restored
  * with the same parts, their elements in any order.
  */
 export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRules>, ElementLookup {

@@ -25,7 +25,7 @@ export interface TablePart extends Part {
   readonly uses: readonly Structure[];
   /** With session affinity: the ids of the endpoints that clients may stick to. */
   readonly ids?: readonly string[] | undefined;
-  /** What turns the elements of a former part of this key into these, where that is less than all of both. */
+  /** The steps from the elements of the previous part of this key to these, if fewer than replacing all. */
   changesFrom?(former: TablePart): ElementChanges | undefined;
   /** Some elements are of maps that kube-proxy left, and lead to its chains. */
   readonly isKubeProxys?: boolean;
@@ -67,7 +67,7 @@ interface GrowingElements extends OwnedElements {
   readonly owners: ServicePortKey[];
 }
 
-/** What a batch of changes does to one set. */
+/** The effect of a batch of changes on one set. */
 interface SetChange {
   readonly set: SetDefinition;
   readonly removed: OwnedElements;
@@ -76,7 +76,7 @@ interface SetChange {
   readonly unused: OwnedElements;
 }
 
-/** What a batch of replacements does to the table, combined: what is added and removed again leaves no trace. */
+/** The combined effect of a batch of replacements on the table: elements added and removed again cancel out. */
 export class TableChange {
   private readonly changes = new Map<SetDefinition, Map<string, ElementChange>>();
   private readonly came = new Map<string, Structure>();
