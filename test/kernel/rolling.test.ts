@@ -26,7 +26,7 @@ const viaNodePort = {
   udp: { what: 'udp', dst: nodeIP, port: 30181 },
 } as const;
 
-/** New connections, besides those of clients that ask for something: more than most nodes ever have. */
+/** New connections, besides those of clients that ask for something: more than the other nodes ever have. */
 const PER_SECOND = 2_000;
 
 function objects(backends: readonly Backend[]): string {

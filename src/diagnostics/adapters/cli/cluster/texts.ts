@@ -88,7 +88,7 @@ export function clusterExplanationLines(
   const verb = differingNodes.length === 1 ? 'knows' : 'know';
   return [
     ...lines,
-    `${subject}: ${named(differingNodes, isWide)} ${verb} other frontends or endpoints than most nodes`,
+    `${subject}: ${named(differingNodes, isWide)} ${verb} other frontends or endpoints than the other nodes`,
   ];
 }
 
