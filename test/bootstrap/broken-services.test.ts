@@ -18,6 +18,11 @@ import { MemoryConntrack } from '../../src/testing/fakes/memory-conntrack.js';
 import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
 import { RecordingBackend } from '../../src/testing/fakes/recording-backend.js';
 import { StandInApiServer } from '../support/api-server/api-server.js';
+import type { ContainerCommand, Executed } from '../support/api-server/container-commands.js';
+import { putNodes } from '../support/api-server/simulated-nodes.js';
+import { NO_TERMINAL, PLUGIN } from '../../src/adapters/cli/reader.js';
+import { queryCluster } from '../../src/diagnostics/adapters/cli/cluster/query-cluster.js';
+import { thisVersion } from '../../src/bootstrap/version.js';
 import { writeKubeconfig } from '../support/api-server/kubeconfig.js';
 import {
   BROKEN_NODE,
@@ -37,6 +42,8 @@ import { usePrinted } from '../support/program/use-printed.js';
 const printed = usePrinted();
 const UNRESPONSIVE = '10.244.2.16:8080';
 let api: StandInApiServer;
+let pluginApi: StandInApiServer;
+let pluginKubeconfig: string;
 let clock: FakeClock;
 let logger: MemoryLogger;
 let proxy: EmbeddedProxy;
@@ -75,6 +82,11 @@ beforeAll(async () => {
   proxy = new EmbeddedProxy(parts);
   await proxy.start();
   served = await Served.start(debugRoutes(parts, clock.now()));
+  pluginApi = await StandInApiServer.start();
+  pluginApi.clusterRole = undefined;
+  putNodes(pluginApi, [{ name: 'n1' }, { name: 'n2' }]);
+  pluginApi.containers.run = runInPod;
+  pluginKubeconfig = await writeKubeconfig(pluginApi);
   await until(() => backend.programmed.size > 0 && parts.served.every(({ loop }) => loop.inSync));
   await letPass(1_000);
 });
@@ -85,6 +97,7 @@ afterAll(async () => {
   await letPass(2_000);
   await stopped;
   await api.close();
+  await pluginApi.close();
 });
 
 /** Connections to this endpoint get no answer. */
@@ -124,6 +137,29 @@ function run(name: keyof typeof commands, ...args: readonly string[]): Promise<n
   return meanwhile((commands[name] as (invocation: typeof commandLine) => Promise<number>)(commandLine));
 }
 
+/** The plugin, in a cluster of two nodes like this one. */
+function runPlugin(...args: readonly string[]): Promise<number> {
+  const argv = [...args, '--kubeconfig', pluginKubeconfig, '--parallel', '1'];
+  const files = { readFile: () => '', hostname: () => 'laptop' };
+  const invocation = parseCommand(argv, files, { ...NO_TERMINAL, program: PLUGIN });
+  return queryCluster(invocation, thisVersion('v1.37.0'), 60_000);
+}
+
+/** Runs a command beside the proxy, as exec does in its pod. */
+async function runInPod({ command }: ContainerCommand): Promise<Executed> {
+  const [, name, ...args] = command.filter((word) => !word.startsWith('--config='));
+  const before = { ...printed };
+  Object.assign(printed, { stdout: '', stderr: '' });
+  const exitCode = await run(name as keyof typeof commands, ...args);
+  const output = { ...printed };
+  Object.assign(printed, before);
+  return { exitCode, ...output };
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
 function answer<Answer>(path: string): Promise<Answer> {
   return meanwhile(served.get(path).then((response) => response.json() as Promise<Answer>));
 }
@@ -156,6 +192,29 @@ describe.each(ALL)('%s', (_, broken) => {
     expect(first).toBe(`${key}: ${expected.state}: ${expected.reason}`);
     if (expected.state !== 'ok') expect(second).toBe(`  next: ${expected.nextStep}`);
     expect(exitCode).toBe(expected.state === 'ok' ? 0 : 1);
+  });
+
+  it('is the same in kubectl kubeproxy, once for all nodes', async () => {
+    const code = expected.state === 'ok' ? 0 : 1;
+    expect(await runPlugin('explain', key)).toBe(code);
+    const [first, second] = printed.stdout.split('\n');
+    expect(first).toBe(`${key}: ${expected.state} on 2 of 2 nodes: ${expected.reason}`);
+    if (expected.state !== 'ok') expect(second).toBe(`  next: ${expected.nextStep}`);
+    printed.stdout = '';
+    expect(await runPlugin('services', `service/${broken.name}`, '-n', 'shop')).toBe(code);
+    if (isFound)
+      expect(printed.stdout.split('\n')[1]).toMatch(
+        new RegExp(`^shop +${broken.name} .* ${expected.state} +2/2 .* {2}${escaped(expected.reason)}$`),
+      );
+    else expect(printed.stderr).toBe(`${broken.name}: ${expected.reason}\n`);
+  });
+
+  it('of one node is the same text in kubectl kubeproxy as on the node', async () => {
+    await run('explain', key);
+    const { stdout } = printed;
+    printed.stdout = '';
+    await runPlugin('explain', key, '--node', 'n2');
+    expect(printed.stdout).toBe(stdout);
   });
 
   it('is a line of services, with the reason', async () => {
@@ -228,10 +287,12 @@ it('the log warns of what is wrong with this node alone, with the same sentence'
       })
       .toSorted(byService),
   );
-  for (const { name } of problems)
-    expect(
-      logger.at('debug').some(({ facts }) => isAbout(facts, name)) || ofNode.some((one) => one.name === name),
-    ).toBe(true);
+  const logged = problems.filter(
+    (one) =>
+      ofNode.includes(one) ||
+      logger.lines.some((line) => line.level !== 'warn' && isAbout(line.facts, one.name)),
+  );
+  expect(logged.map(keyOf)).toEqual(problems.map(keyOf));
 });
 
 function byService(one: object, other: object): number {
