@@ -1,3 +1,4 @@
+import { ExitCode } from './adapters/cli/exit-code.js';
 import { printError } from './adapters/cli/print-error.js';
 import { thisReader } from './adapters/cli/reader.js';
 import { UsageError } from './adapters/cli/usage-error.js';
@@ -12,7 +13,7 @@ import {
   type CommandLine,
 } from './bootstrap/configuration/command-line.js';
 import { writeConfiguration } from './bootstrap/configuration/configuration-file.js';
-import { EarlyExit } from './bootstrap/configuration/errors.js';
+import { ConfigurationError, EarlyExit } from './bootstrap/configuration/errors.js';
 import { needsSubcommands } from './bootstrap/configuration/arguments.js';
 import { flagValues } from './bootstrap/configuration/flags.js';
 import { logSettings } from './bootstrap/configuration/proxy-configuration.js';
@@ -20,11 +21,10 @@ import { logSettings } from './bootstrap/configuration/proxy-configuration.js';
 /** Runs the proxy, or a command of its diagnostics, and returns the exit code of the program. The order is that of docs/spec/configuration.md §1. */
 async function main(argv: readonly string[]): Promise<number> {
   const logger = PinoLogger.open({ verbosity: 0, format: 'text' });
+  const reader = thisReader();
+  const isCommand = needsSubcommands(argv, reader);
   try {
-    const reader = thisReader();
-    const commands = needsSubcommands(argv, reader)
-      ? await import('./diagnostics/bootstrap/commands.js')
-      : undefined;
+    const commands = isCommand ? await import('./diagnostics/bootstrap/commands.js') : undefined;
     const commandLine = completeCommandLine(argv, {}, reader, commands?.subcommandsOf(reader.program));
     logger.adjust(logSettings(commandLine.configuration));
     for (const warning of commandLine.warnings) logger.warn({}, warning);
@@ -39,7 +39,7 @@ async function main(argv: readonly string[]): Promise<number> {
     const { runProxy } = await import('./bootstrap/run-proxy.js');
     return await runProxy(commandLine, logger);
   } catch (error) {
-    return explainFailure(error, logger);
+    return explainFailure(error, logger, isCommand);
   }
 }
 
@@ -49,7 +49,8 @@ function logFlags(commandLine: CommandLine, logger: Logger): void {
   }
 }
 
-function explainFailure(error: unknown, logger: Logger): number {
+/** @param isCommand the command line is not that of the proxy itself, which ends with 1 as kube-proxy does */
+function explainFailure(error: unknown, logger: Logger, isCommand: boolean): number {
   if (error instanceof EarlyExit) {
     process.stdout.write(error.output);
     return error.code;
@@ -57,9 +58,13 @@ function explainFailure(error: unknown, logger: Logger): number {
   if (error instanceof UsageError) {
     printError(error.sentence);
     printError(`See "${error.asked} --help".`);
+    if (isCommand) return ExitCode.usage;
   } else if (error instanceof ManifestPathError) printError(`Error: ${errorMessage(error)}`);
-  else logger.error({ error }, 'command failed');
-  return 1;
+  else if (isCommand && error instanceof ConfigurationError) {
+    printError(`Error: ${errorMessage(error)}`);
+    return ExitCode.usage;
+  } else logger.error({ error }, 'command failed');
+  return ExitCode.problem;
 }
 
 // The clock's timers do not keep the process alive, and it must live until `main` returns.

@@ -363,7 +363,7 @@ default    web   NodePort   2/2        ok     172.30.20.6:80/TCP +1  2 of 2 endp
   });
 });
 
-it('a proxy that was never able to program anything says so with 1', async () => {
+it('a proxy that was never able to program anything exits with 1', async () => {
   const namespaceOfItsOwn = await Namespace.open('notserving');
   const host = new Host(namespaceOfItsOwn.name);
   const owner = await TableOwner.start(host);

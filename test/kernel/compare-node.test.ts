@@ -29,7 +29,10 @@ async function compared(...flags: readonly string[]): Promise<Compared> {
 
 it('lists no rules on a node without a proxy, and what a mode would bring', async () => {
   const { exitCode, result } = await compared();
-  expect([exitCode, result]).toEqual([0, { node: expect.objectContaining({ rules: [], schedulers: [] }) }]);
+  expect([exitCode, result]).toEqual([
+    0,
+    { nodeRules: expect.objectContaining({ rules: [], schedulers: [] }) },
+  ]);
   const planned = await compared('--plan', 'nftables', '--limit', '1');
   expect(planned.exitCode).toBe(1);
   const [family] = planned.result.families;

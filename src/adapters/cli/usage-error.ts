@@ -1,6 +1,6 @@
 import { NamedError } from '../../domain/model/named-error.js';
 
-/** The command line cannot be understood. The caller prints the sentence and where help is, and exits with 1. */
+/** The command line cannot be understood. The caller prints the sentence and where help is; a command ends with `ExitCode.usage`. */
 export class UsageError extends NamedError {
   /** @param asked the command whose help lists the valid usage, as it was called: `kubeproxy explain` */
   constructor(

@@ -11,6 +11,18 @@ import type { ServiceStatuses } from './service-statuses.js';
 /** How many changes are remembered. */
 const CAPACITY = 1000;
 
+/** Which changes are requested; of all fields, the changes that pass all. */
+export interface HistoryFilter {
+  /** What concerned these Services alone; empty for all. */
+  readonly services?: readonly ServiceKey[];
+  /** Missing: of all namespaces. */
+  readonly namespace?: string | undefined;
+  /** The last so many milliseconds. */
+  readonly since?: number | undefined;
+  /** The newest so many. */
+  readonly limit?: number | undefined;
+}
+
 type Outcome = Pick<ServicePortChange, 'result' | 'reason'>;
 
 const PROGRAMMED: Outcome = { result: 'programmed' };
@@ -56,14 +68,19 @@ export class ChangeHistory implements Partial<SyncObserver> {
     return this.count;
   }
 
-  /** What is remembered, the oldest first: all, or what concerned these Services alone. */
-  changes(services: readonly ServiceKey[] = []): History {
+  /** What is remembered, the oldest first. */
+  changes({ services = [], namespace, since, limit }: HistoryFilter = {}): History {
     const oldest = this.count % CAPACITY;
     const all =
       this.count < CAPACITY ? this.ring : [...this.ring.slice(oldest), ...this.ring.slice(0, oldest)];
-    const concerns = (entry: ChangeEntry): boolean =>
-      entry.kind === 'service-port' && services.includes(serviceOf(entry.servicePort));
-    return { changes: services.length === 0 ? [...all] : all.filter(concerns), total: this.count };
+    const isOfService = (entry: ChangeEntry): boolean =>
+      entry.kind === 'service-port' &&
+      (services.length === 0 || services.includes(serviceOf(entry.servicePort))) &&
+      (namespace === undefined || entry.servicePort.startsWith(`${namespace}/`));
+    const earliest = since === undefined ? '' : timeText(this.clock.now() - since);
+    const isAll = services.length === 0 && namespace === undefined;
+    const changes = all.filter((entry) => entry.time >= earliest && (isAll || isOfService(entry)));
+    return { changes: limit === undefined ? changes : changes.slice(-limit), total: this.count };
   }
 
   /** The service ports that a sync programmed, or could not. When all were due, only failures are listed one by one. */

@@ -144,10 +144,9 @@ export function familyReport(
   };
 }
 
-/** 0: all is equal, or differs as expected. 1: something differs. 2: nothing does, but something is not known. */
-export function exitCode(reports: readonly FamilyReport[]): 0 | 1 | 2 {
-  if (reports.some(({ differences }) => differences.length > 0)) return 1;
-  return reports.some(({ unknowns }) => unknowns.length > 0) ? 2 : 0;
+/** Whether all is known to be equal, or differs as expected. */
+export function isEquivalent(reports: readonly FamilyReport[]): boolean {
+  return reports.every(({ differences, unknowns }) => differences.length + unknowns.length === 0);
 }
 
 type Counted<One extends { readonly classes: number }> = Omit<One, 'classes'> & { classes: number };

@@ -1,3 +1,4 @@
+import { ExitCode } from '../../adapters/cli/exit-code.js';
 import { diff } from '../adapters/cli/commands/diff.js';
 import { explain } from '../adapters/cli/commands/explain.js';
 import { history } from '../adapters/cli/commands/history.js';
@@ -10,7 +11,7 @@ import { complete, completionScript } from '../adapters/cli/commands/completion.
 import { BundleArchiveError } from '../adapters/bundle/bundle.js';
 import { dump } from '../adapters/cli/commands/dump.js';
 import { QueriesError, trace } from '../adapters/cli/commands/trace.js';
-import { QUERY_FAILED, QueryError } from '../adapters/cli/running-proxy.js';
+import { QueryError } from '../adapters/cli/running-proxy.js';
 import { subcommands, subcommandsOf, type Request } from '../adapters/cli/subcommands.js';
 import { print, chooseColors } from '../adapters/cli/output.js';
 import { printError } from '../../adapters/cli/print-error.js';
@@ -112,6 +113,6 @@ export async function runCommand(commandLine: CommandLine, logger: PinoLogger): 
   } catch (error) {
     if (!FOR_PEOPLE.some((kind) => error instanceof kind)) throw error;
     printError(`Error: ${errorMessage(error)}`);
-    return error instanceof QueryError ? QUERY_FAILED : 1;
+    return error instanceof QueryError ? ExitCode.notReachable : ExitCode.problem;
   }
 }

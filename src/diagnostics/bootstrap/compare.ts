@@ -1,3 +1,4 @@
+import { ExitCode, exitCodeOf } from '../../adapters/cli/exit-code.js';
 import { type ComparedSide, type PlannedMode, comparisonLines } from '../adapters/cli/commands/compare.js';
 import { formatted, print } from '../adapters/cli/output.js';
 import { printError } from '../../adapters/cli/print-error.js';
@@ -6,7 +7,7 @@ import { kernelSides } from '../adapters/compare/kernel-sides.js';
 import { supportedFamilies } from '../../adapters/process/host-facts.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import {
-  exitCode,
+  isEquivalent,
   familyReport,
   type ComparisonResult,
   type FamilyReport,
@@ -40,7 +41,7 @@ import { withEachVariant } from '../../bootstrap/modes/iptables-access.js';
 
 /**
  * Prints what two sets of rules do differently, and the rules that the kernel has if it is a side. 0 if nothing differs, 1 if something
- * does or the planned mode cannot run here, 2 if something is not understood.
+ * does or is not understood, or the planned mode cannot run here.
  */
 export async function compare(invocation: Invocation<'compare'>, logger: Logger): Promise<number> {
   const { sides, output } = invocation.request;
@@ -48,7 +49,7 @@ export async function compare(invocation: Invocation<'compare'>, logger: Logger)
   const node = sides.some(isKernel) ? await readNodeRules(excludedBy(invocation)) : undefined;
   if (!other) {
     await print(formatted(output, { nodeRules: node }, comparisonLines));
-    return 0;
+    return ExitCode.ok;
   }
   const plan = sides.find(({ kind }) => kind === 'plan');
   const isLive = node !== undefined && plan !== undefined;
@@ -65,7 +66,7 @@ export async function compare(invocation: Invocation<'compare'>, logger: Logger)
     ...compared,
   };
   await print(formatted(output, result, comparisonLines));
-  return obstacle === undefined ? exitCode(compared.families) : 1;
+  return exitCodeOf(obstacle !== undefined || !isEquivalent(compared.families));
 }
 
 function hasUnexplained({ differences }: FamilyReport): boolean {

@@ -1,5 +1,6 @@
 /** Commands that work without a running proxy: `plan` prints the rules that a start would write, `diff --plan` compares them with the kernel, `trace` follows packets through those of manifests. */
 
+import { exitCodeOf } from '../../adapters/cli/exit-code.js';
 import { supportedFamilies } from '../../adapters/process/host-facts.js';
 import { ConfigurationError } from '../../bootstrap/configuration/errors.js';
 import type { Logger } from '../../application/ports/logger.js';
@@ -52,7 +53,7 @@ export async function plan(
     });
     await print((await Promise.all(texts)).join('\n'));
     for (const reason of read.problems) printError(`not planned: ${reason}`);
-    return read.problems.length === 0 ? 0 : 1;
+    return exitCodeOf(read.problems.length > 0);
   });
 }
 
@@ -80,7 +81,7 @@ export async function plannedDiff(invocation: Invocation<'diff'>, logger: Logger
     for (const reason of read.problems) printError(`not planned: ${reason}`);
     const unknown = services.filter((name) => !isKnown(name, read, report));
     for (const name of unknown) printError(`${nameText(name)}: the plan has no such Service`);
-    return isNone(report) && read.problems.length === 0 && unknown.length === 0 ? 0 : 1;
+    return exitCodeOf(!isNone(report) || read.problems.length > 0 || unknown.length > 0);
   });
 }
 

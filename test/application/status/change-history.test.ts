@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { endpointPlace, type Endpoint } from '../../../src/domain/model/endpoint.js';
-import { ChangeHistory } from '../../../src/application/status/change-history.js';
+import { ChangeHistory, type HistoryFilter } from '../../../src/application/status/change-history.js';
 import { written } from '../../../src/diagnostics/adapters/cli/output.js';
 import { historyLines } from '../../../src/diagnostics/adapters/cli/commands/history.js';
 import type { ChangeEntry } from '../../../src/application/status/change-entry.js';
@@ -114,8 +114,8 @@ describe('ChangeHistory', () => {
       },
       { message: 'service port removed', family: 'IPv4', service: keyOf('c'), sinceEvent: 1000 },
     ]);
-    expect(history.changes(['shop/c']).changes).toEqual([history.changes().changes[3]]);
-    expect(history.changes(['shop/none'])).toEqual({ changes: [], total: 4 });
+    expect(history.changes({ services: ['shop/c'] }).changes).toEqual([history.changes().changes[3]]);
+    expect(history.changes({ services: ['shop/none'] })).toEqual({ changes: [], total: 4 });
   });
 
   it('tells a sync of every Service as one change, with its failures, and no retries that fail again', async () => {
@@ -140,7 +140,7 @@ describe('ChangeHistory', () => {
     });
     bench.change('b');
     await bench.clock.advanceAsync(1000);
-    expect(history.changes(['shop/b']).changes.at(-1)).toMatchObject({
+    expect(history.changes({ services: ['shop/b'] }).changes.at(-1)).toMatchObject({
       result: 'degraded',
       reason: 'not as asked',
     });
@@ -159,7 +159,23 @@ describe('ChangeHistory', () => {
     expect(changes.at(-1)).toMatchObject({
       endpointChange: { examples: ['-10.244.4.224:8080', '+10.244.4.225:8080'] },
     });
-    expect(history.changes(['shop/b']).changes).toHaveLength(200);
+    expect(history.changes({ services: ['shop/b'] }).changes).toHaveLength(200);
+  });
+
+  it('answers what is requested of a namespace, of the last time, and the newest', async () => {
+    const { bench, history } = await remembering('a', 'b');
+    for (const name of ['a', 'b', 'a']) {
+      bench.change(name);
+      await bench.clock.advanceAsync(10_000);
+    }
+    const names = (filter: HistoryFilter) =>
+      history.changes(filter).changes.map((entry) => entry.kind === 'service-port' && entry.servicePort);
+    expect(names({})).toEqual([keyOf('a'), keyOf('b'), keyOf('a')]);
+    expect(names({ namespace: 'shop', limit: 2 })).toEqual([keyOf('b'), keyOf('a')]);
+    expect(names({ namespace: 'sho' })).toEqual([]);
+    expect(names({ since: 15_000 })).toEqual([keyOf('a')]);
+    expect(names({ since: 60_000, services: ['shop/a'], limit: 1 })).toEqual([keyOf('a')]);
+    expect(history.changes({ limit: 1 }).total).toBe(3);
   });
 
   it('is a table for people', () => {

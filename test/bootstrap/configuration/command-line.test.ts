@@ -224,7 +224,18 @@ describe('flag syntax', () => {
   });
 
   it('takes what traffic to show', () => {
-    const asked = parse(['top', 'cart', '-n', 'shop', 'a/b', '--sort', 'new', '--interval', '0.5', '--once']);
+    const asked = parse([
+      'top',
+      'cart',
+      '-n',
+      'shop',
+      'a/b',
+      '--sort',
+      'new',
+      '--interval',
+      '500ms',
+      '--once',
+    ]);
     const query = { namespace: 'shop', services: [{ service: 'cart' }, { service: 'a/b' }], sort: 'new' };
     expect(asked).toMatchObject({
       request: { name: 'top', query, intervalMilliseconds: 500, output: 'text' },
@@ -237,9 +248,18 @@ describe('flag syntax', () => {
       intervalMilliseconds: 2_000,
       output: 'wide',
     });
-    for (const interval of ['0', '50ms', '2m', 'soon'])
-      expect(usageError('top', '--interval', interval).message).toMatch(/^--interval is from 100ms to 1m/);
+    for (const interval of ['0', '1', '50ms', '2m', 'soon'])
+      expect(usageError('top', '--interval', interval).message).toContain('a duration from 100ms to 1m');
     expect(usageError('top', '--sort', 'name').message).toContain('Allowed choices are open, new');
+  });
+
+  it('takes which changes to show', () => {
+    expect(parse(['history', '-n', 'shop', '--since', '10m', '--limit', '5']).request).toEqual({
+      ...{ name: 'history', services: [], namespace: 'shop', output: 'text' },
+      ...{ since: 600_000, limit: 5 },
+    });
+    expect(usageError('history', '--since', '10').message).toContain('such as 30s or 5m');
+    expect(usageError('history', '--limit', '0').message).toContain('whole number');
   });
 
   it('takes what to list', () => {

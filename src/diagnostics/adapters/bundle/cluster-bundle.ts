@@ -1,6 +1,7 @@
 /** `kubectl kubeproxy dump`: one archive with the bundle of each node, the logs of its pods, and the objects of the API server. */
 
-import { QueryError, QUERY_FAILED } from '../cli/running-proxy.js';
+import { ExitCode } from '../../../adapters/cli/exit-code.js';
+import { QueryError } from '../cli/running-proxy.js';
 import type { ClusterAccess } from '../cli/cluster/cluster-command.js';
 import { reportArchive } from '../cli/commands/dump.js';
 import type { Invocation } from '../cli/options.js';
@@ -95,7 +96,7 @@ export async function dumpCluster(
       await archive.add(node, await collectParts(its.flatMap((pod) => logParts(client, pod))));
     const index = await archive.finish();
     await reportArchive(archive.path, index);
-    if (answers.length === 0) return QUERY_FAILED;
+    if (answers.length === 0) return ExitCode.notReachable;
     return missingFiles(index).length > 0 ? 1 : 0;
   } catch (error) {
     await archive.discard();

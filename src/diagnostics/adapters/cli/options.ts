@@ -1,6 +1,7 @@
 /** Options, names of Services and requests that several commands share. */
 
 import { InvalidArgumentError, Option } from 'commander';
+import { parseDuration } from '../../../application/words.js';
 import { UsageError } from '../../../adapters/cli/usage-error.js';
 import { COLOR_CHOICES, type Subcommand } from '../../../adapters/cli/subcommand.js';
 import { KNOWN_DIFFERENCES } from '../../domain/compare/known-differences.js';
@@ -59,6 +60,22 @@ export interface OutputOptions {
 export function positiveNumber(text: string): number {
   if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('it must be a whole number from 1 to 9999.');
+}
+
+/**
+ * For options that are durations, in milliseconds.
+ * @param shortest included, as is `longest`; for the message as texts
+ * @throws InvalidArgumentError
+ */
+export function durationBetween(shortest: string, longest: string): (text: string) => number {
+  const [least, most] = [parseDuration(shortest)!, parseDuration(longest)!];
+  return (text) => {
+    const milliseconds = parseDuration(text);
+    if (milliseconds !== undefined && milliseconds >= least && milliseconds <= most) return milliseconds;
+    throw new InvalidArgumentError(
+      `it must be a duration from ${shortest} to ${longest}, such as 30s or 5m.`,
+    );
+  };
 }
 
 /** About the Services of these names, or about all if none is given. @param more options besides the namespace */

@@ -154,9 +154,6 @@ function noAnswer(place: string, error: unknown): QueryError {
   );
 }
 
-/** The exit code if no proxy is reachable. */
-export const QUERY_FAILED = 3;
-
 /** No running proxy is reachable. The program exits with 3. */
 export class QueryError extends NamedError {}
 

@@ -1,5 +1,6 @@
 /** Watches for `-w`: repeats a query and prints what has changed. */
 
+import { ExitCode, exitCodeOf } from '../../../adapters/cli/exit-code.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { OutputFormat, OutputOptions, WatchOptions } from './options.js';
@@ -15,7 +16,7 @@ export interface Shown<Answer, Item extends object> {
   lines(answer: Answer, isWide: boolean): readonly string[];
   /** For `-o name`; missing: it is not among the formats of the command. */
   names?(answer: Answer): readonly string[];
-  /** If all names are known. @throws if the answer is of no use */
+  /** If all names are known. */
   exitCode(answer: Answer): number;
   /** The items of the answer, for `-w`. */
   watched(answer: Answer): Watched<Item>;
@@ -37,22 +38,19 @@ export async function show<Answer extends AboutUnknown, Item extends object>(
     const answer = (await query())!;
     await print(formatted(output, answer, lines, names));
     const code = exitCode(answer);
-    return reportUnknown(answer.unknownNames) ? Math.max(code, 1) : code;
+    return reportUnknown(answer.unknownNames) ? Math.max(code, ExitCode.problem) : code;
   }
   let last: Answer | undefined;
   let hasUnknown = false;
   const queryItems = async (): Promise<Watched<Item> | undefined> => {
     const answer = await query();
     if (!answer) return undefined;
-    if (!last) {
-      exitCode(answer);
-      hasUnknown = reportUnknown(answer.unknownNames);
-    }
+    if (!last) hasUnknown = reportUnknown(answer.unknownNames);
     last = answer;
     return watched(answer);
   };
   await untilUserEnds(({ signal }) => watch(queryItems, output, signal, rest));
-  return Math.max(Number(hasUnknown), last ? exitCode(last) : 0);
+  return Math.max(exitCodeOf(hasUnknown), last ? exitCode(last) : ExitCode.ok);
 }
 
 /** Milliseconds from an answer to the next question. */

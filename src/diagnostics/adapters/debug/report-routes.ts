@@ -1,6 +1,6 @@
 /** The debug routes that report state: status, history, Services, endpoints, explanations, differences and traces. Times are RFC 3339. */
 
-import type { ChangeHistory } from '../../../application/status/change-history.js';
+import type { ChangeHistory, HistoryFilter } from '../../../application/status/change-history.js';
 import type { ReportStatus } from '../../application/status/report-status.js';
 import {
   respondJson,
@@ -16,13 +16,14 @@ import type { ListServices, FindEndpoints } from '../../application/status/list-
 import type { RowFilter, EndpointMatches } from '../../application/status/service-row.js';
 import type { Diff } from '../../application/difference/diff.js';
 import { errorMessage } from '../../../application/error-message.js';
+import { parseDuration } from '../../../application/words.js';
 import type { TraceAnswer } from '../../application/trace/answer.js';
 import type { TracedRules } from '../../application/trace/trace-packets.js';
 import { InvalidQueryError, parseQuery, type TraceQuery } from '../../domain/trace/query.js';
 
 /**
- * `/debug/status`: how the proxy is, a `ProxyStatus`, always with 200. `/debug/history?service=NAMESPACE/NAME`, as often as
- * wanted: the last changes of these Services, a `History`, without the parameter those of all.
+ * `/debug/status`: how the proxy is, a `ProxyStatus`, always with 200. `/debug/history?service=NAMESPACE/NAME&namespace=&since=10m&limit=`,
+ * `service` repeatable: the last changes that pass all of these filters, a `History`.
  * @param renew refreshes what only this route reports
  */
 export function statusRoutes(
@@ -35,8 +36,24 @@ export function statusRoutes(
       await renew();
       respondJson(response, 200, report.status());
     },
-    '/debug/history': ({ parameters }, response) =>
-      respondJson(response, 200, history.changes(parameters.getAll('service').filter(Boolean))),
+    '/debug/history'({ parameters }, response) {
+      const filter = historyFilterOf(parameters);
+      if ('error' in filter) return respondJson(response, 400, filter);
+      respondJson(response, 200, history.changes(filter));
+    },
+  };
+}
+
+function historyFilterOf(parameters: URLSearchParams): HistoryFilter | { readonly error: string } {
+  const [since, limit] = [parameters.get('since'), parameters.get('limit')];
+  const milliseconds = since === null ? undefined : parseDuration(since);
+  if (since !== null && milliseconds === undefined) return { error: 'since is a duration such as 10m' };
+  if (limit !== null && !/^[1-9]\d*$/.test(limit)) return { error: 'limit is a number of changes' };
+  return {
+    services: parameters.getAll('service').filter(Boolean),
+    namespace: parameters.get('namespace') ?? undefined,
+    since: milliseconds,
+    limit: limit === null ? undefined : Number(limit),
   };
 }
 

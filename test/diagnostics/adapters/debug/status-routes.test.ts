@@ -33,8 +33,17 @@ describe('statusRoutes', () => {
       },
     ],
     ['/debug/history?service=shop/cart', { changes: [], total: 1 }],
+    ['/debug/history?namespace=shop&since=10m&limit=3', { changes: [], total: 1 }],
   ])('answer %s', async (path, body) => {
     const response = await served.get(path);
     expect([response.status, await response.json()]).toEqual([200, body]);
+  });
+
+  it.each([
+    ['since=10', 'since is a duration such as 10m'],
+    ['limit=0', 'limit is a number of changes'],
+  ])('reject /debug/history?%s', async (parameters, error) => {
+    const response = await served.get(`/debug/history?${parameters}`);
+    expect([response.status, await response.json()]).toEqual([400, { error }]);
   });
 });

@@ -1,3 +1,4 @@
+import { ExitCode } from '../../../../adapters/cli/exit-code.js';
 import type { Invocation } from '../options.js';
 import { queryNodes, type UnreachableNode } from '../../../application/cluster/query-nodes.js';
 import { podAddress } from '../../../application/trace/named-ends.js';
@@ -8,7 +9,7 @@ import { hostPort } from '../../../../domain/net/address.js';
 import { UsageError } from '../../../../adapters/cli/usage-error.js';
 import { printError } from '../../../../adapters/cli/print-error.js';
 import { SystemClock } from '../../../../adapters/process/system-clock.js';
-import { QueryError, QUERY_FAILED } from '../running-proxy.js';
+import { QueryError } from '../running-proxy.js';
 import {
   UnknownNodeError,
   type clusterCommand,
@@ -113,7 +114,7 @@ interface ClusterAnswer {
 
 /** 3 if no node is reachable; 1 for a problem, which a node that is not reachable is, too. */
 export function exitCode(query: AnyQuery, { result, answered }: ClusterAnswer): number {
-  if (answered === 0) return QUERY_FAILED;
+  if (answered === 0) return ExitCode.notReachable;
   return Math.max(query.exitCode(result), Number(result.unreachableNodes.length > 0));
 }
 

@@ -1,5 +1,6 @@
 /** The command `diff`: differences between the kernel and the desired rules of the proxy on this node. */
 
+import { exitCodeOf } from '../../../../adapters/cli/exit-code.js';
 import type { Invocation } from '../options.js';
 import { Option } from 'commander';
 import {
@@ -22,7 +23,7 @@ import { parseDisplayName } from '../../../../domain/model/service-port-name.js'
 import type { AboutUnknown } from '../../../application/status/service-row.js';
 import { inToneOf } from '../output.js';
 import { restAfterCostly, show } from '../watch.js';
-import { QueryError, COMPARISON, RunningProxy } from '../running-proxy.js';
+import { COMPARISON, RunningProxy } from '../running-proxy.js';
 import { findServices, type ServiceAndPort } from '../find-services.js';
 
 /** Of what to show the differences, and whether from the rules of a running proxy or from those of a plan. */
@@ -64,11 +65,7 @@ export async function diff({ request, configuration }: Invocation<typeof diffCom
   };
   return show<DifferenceReport & AboutUnknown, WatchedDifference>(request, query, {
     lines: differenceLines,
-    exitCode(report) {
-      const problems = report.families.flatMap(({ problem }) => problem ?? []);
-      if (problems.length > 0) throw new QueryError(`the proxy cannot compare: ${problems.join('; ')}`);
-      return isNone(report) ? 0 : 1;
-    },
+    exitCode: (report) => exitCodeOf(!isNone(report)),
     watched: ({ mode, families }) => ({
       items: families.map((family) => ({ mode, ...family })),
       key: ({ family }) => family,

@@ -1,5 +1,6 @@
 /** The command `dump`: a support bundle of the proxy on this node. */
 
+import { ExitCode, exitCodeOf } from '../../../../adapters/cli/exit-code.js';
 import type { Invocation } from '../options.js';
 import { Option } from 'commander';
 import { UsageError } from '../../../../adapters/cli/usage-error.js';
@@ -17,7 +18,7 @@ import {
 } from '../../bundle/bundle.js';
 import { subcommand } from '../options.js';
 import { jsonLine, print } from '../output.js';
-import { QUERY_FAILED, QueryError, RunningProxy } from '../running-proxy.js';
+import { QueryError, RunningProxy } from '../running-proxy.js';
 
 interface DumpOptions {
   readonly output: 'archive' | 'json';
@@ -103,8 +104,8 @@ async function collectNode(
 }
 
 function exitCode(index: BundleIndex, problem: QueryError | undefined): number {
-  if (problem) return QUERY_FAILED;
-  return missingFiles(index).length > 0 ? 1 : 0;
+  if (problem) return ExitCode.notReachable;
+  return exitCodeOf(missingFiles(index).length > 0);
 }
 
 /** Prints what was written and what is missing: to standard error if the archive is on standard output. */

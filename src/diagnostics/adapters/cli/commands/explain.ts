@@ -1,5 +1,6 @@
 /** The command `explain`: how the proxy on this node handles Services, addresses and ports. */
 
+import { exitCodeOf } from '../../../../adapters/cli/exit-code.js';
 import type { Invocation } from '../options.js';
 import { Option } from 'commander';
 import { parseSubject } from '../../../application/explain/explain-address.js';
@@ -114,7 +115,7 @@ export async function explain({
   const [only] = all;
   const isOne = all.length === 1 && subjects.length === 1;
   await print(isOne ? formatted(output, only!, explainedLines) : formatted(output, all, textsOf));
-  return all.every(isOk) ? 0 : 1;
+  return exitCodeOf(!all.every(isOk));
 }
 
 /** Of a name without a namespace, which no Service that this proxy knows has. */

@@ -1,7 +1,21 @@
 /** The command `history`: the changes that the proxy on this node programmed. */
 
-import type { Invocation } from '../options.js';
-import { aboutServices, listOutputOptions, watchOption } from '../options.js';
+import { ExitCode } from '../../../../adapters/cli/exit-code.js';
+import type { Invocation, RequestOf } from '../options.js';
+import { formatDuration } from '../../../../application/words.js';
+import { Option } from 'commander';
+import {
+  durationBetween,
+  listOutputOptions,
+  namespaceOptions,
+  positiveNumber,
+  serviceNames,
+  subcommand,
+  watchOption,
+  type NamespaceOptions,
+  type OutputOptions,
+  type WatchOptions,
+} from '../options.js';
 import { serviceOf } from '../../../../domain/model/service-port-name.js';
 import {
   historyAnswer,
@@ -16,38 +30,57 @@ import { whenChanged, tableText, show } from '../watch.js';
 import { changeWords } from '../../../application/words.js';
 import { resultWords } from '../../../application/words.js';
 
-/** Whose changes to show. */
-export const historyCommand = aboutServices(
-  'history',
-  'Show the last thousand changes that the proxy running on this node programmed, or those of these Services, the oldest first.',
-  [watchOption, ...listOutputOptions],
-);
+interface HistoryOptions extends NamespaceOptions, OutputOptions, WatchOptions {
+  /** Milliseconds. */
+  readonly since?: number;
+  readonly limit?: number;
+}
+
+/** Which changes to show. */
+export const historyCommand = subcommand({
+  name: 'history',
+  description:
+    'Show the last changes that the proxy on this node programmed, at most 1,000, the oldest first.',
+  usage: '[NAME...] [flags]',
+  options: [
+    ...namespaceOptions,
+    new Option('--since <duration>', 'Only changes of this last time, such as 10m.').argParser(
+      durationBetween('1s', '8760h'),
+    ),
+    new Option('--limit <number>', 'Only the newest changes.').argParser(positiveNumber),
+    watchOption,
+    ...listOutputOptions,
+  ],
+  request(operands, { namespace, since, limit, output, watch }: HistoryOptions) {
+    const services = serviceNames('history', operands, namespace);
+    return { services, namespace, since, limit, output, watch };
+  },
+});
 
 /**
  * Prints a line for each change of the proxy running on this node, the oldest first; with `-w` each change once. 1 when there is no
- * such Service, and no change of one is remembered.
+ * such Service or namespace, and no change of one is remembered.
  */
 export async function history({
   request,
   configuration,
 }: Invocation<typeof historyCommand>): Promise<number> {
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
-  const found = await findServices(proxy, request.services);
+  const { services, namespace, watch } = request;
+  const found = await findServices(proxy, services, services.length > 0 ? undefined : namespace);
   let known = 0;
-  // A watch compares totals, which are those of all Services.
-  const parameters = request.watch ? '' : `?${found.parameters.toString()}`;
   const query = async () => {
-    const { changes: all, total } = await proxy.query(`/debug/history${parameters}`, historyAnswer);
+    // Further queries of a watch compare totals, which are those of all Services.
+    const parameters = known === 0 ? parametersOf(request, found) : '';
+    const { changes: all, total } = await proxy.query(`/debug/history?${parameters}`, historyAnswer);
     // Fewer than before: another proxy.
     const added = total < known ? total : total - known;
-    if (request.watch) known = total;
-    const recent = !request.watch ? all : added > 0 ? all.slice(-added) : [];
-    const changes = recent.filter((change) => isMeant(change, found));
-    return {
-      changes,
-      total,
-      ...(!found.isAll && { unknownNames: found.unknownBut(changes.flatMap(portOf)) }),
-    };
+    const recent = known === 0 ? all : added > 0 ? all.slice(-added) : [];
+    if (watch) known = total;
+    const changes = recent.filter((change) => isMeant(change, found, namespace));
+    const unknownNames = found.unknownBut(changes.flatMap(portOf));
+    const isUnknown = unknownNames.length > 0 && (!found.isAll || changes.length === 0);
+    return { changes, total, ...(isUnknown && { unknownNames }) };
   };
   return show<History & AboutUnknown, ChangeEntry>(
     request,
@@ -55,7 +88,7 @@ export async function history({
     {
       lines: ({ changes }, isWide) => historyLines(changes, isWide),
       names: ({ changes }) => changedServices(changes),
-      exitCode: () => 0,
+      exitCode: () => ExitCode.ok,
       watched: ({ changes }) => ({
         items: changes,
         key: (change) => JSON.stringify(change),
@@ -66,8 +99,23 @@ export async function history({
   );
 }
 
-function isMeant(change: ChangeEntry, found: FoundServices): boolean {
-  return found.isAll || portOf(change).some(({ service, port }) => found.hasPort(service, port));
+function parametersOf(
+  { namespace, since, limit }: RequestOf<typeof historyCommand>,
+  found: FoundServices,
+): string {
+  const { parameters } = found;
+  if (namespace !== undefined) parameters.set('namespace', namespace);
+  if (since !== undefined) parameters.set('since', formatDuration(since));
+  if (limit !== undefined) parameters.set('limit', String(limit));
+  return parameters.toString();
+}
+
+function isMeant(change: ChangeEntry, found: FoundServices, namespace: string | undefined): boolean {
+  if (found.isAll && namespace === undefined) return true;
+  return portOf(change).some(
+    ({ service, port }) =>
+      found.hasPort(service, port) && (!found.isAll || service.startsWith(`${namespace}/`)),
+  );
 }
 
 /** None of a change of many. */

@@ -1,5 +1,6 @@
 /** The command `services`: the Services that the proxy on this node serves. */
 
+import { exitCodeOf } from '../../../../adapters/cli/exit-code.js';
 import type { Invocation, RequestOf } from '../options.js';
 import { Option } from 'commander';
 import type { RowFilter, ServiceList, ServiceRow } from '../../../application/status/service-row.js';
@@ -56,7 +57,7 @@ export function services({ request, configuration }: Invocation<typeof servicesC
   return show<ServiceList, WatchedRow>(request, request.watch ? whenChanged(proxy, query) : query, {
     lines: serviceListLines,
     names: ({ services: rows }) => rows.map(nameOf),
-    exitCode: ({ services: rows }) => Number(rows.some(({ state }) => state !== 'ok')),
+    exitCode: ({ services: rows }) => exitCodeOf(rows.some(({ state }) => state !== 'ok')),
     watched: ({ services: items }) => ({
       items,
       key: ({ namespace, name }) => `${namespace}/${name}`,

@@ -1,5 +1,6 @@
 /** The command `status`: the health of the proxy on this node. */
 
+import { exitCodeOf } from '../../../../adapters/cli/exit-code.js';
 import type { Invocation } from '../options.js';
 import { rejectOperands } from '../../../../adapters/cli/usage-error.js';
 import { outputOptions, subcommand, watchOption, type OutputOptions, type WatchOptions } from '../options.js';
@@ -14,8 +15,7 @@ import { familyWords, watchWords } from '../../../application/words.js';
 /** How the proxy is. */
 export const statusCommand = subcommand({
   name: 'status',
-  description:
-    'Show the health of the proxy on this node. The exit code is 0 when it is ok, 1 when it is not, and 3 when it is not reachable; problems of Services do not change it.',
+  description: 'Show the health of the proxy on this node. Problems of Services do not change it.',
   usage: '[flags]',
   options: [watchOption, ...outputOptions],
   request(operands, { output, watch }: OutputOptions & WatchOptions) {
@@ -32,7 +32,7 @@ export function status({ request, configuration }: Invocation<typeof statusComma
     () => proxy.query('/debug/status', statusAnswer),
     {
       lines: proxyStatusLines,
-      exitCode: ({ state }) => Number(state !== 'ok'),
+      exitCode: ({ state }) => exitCodeOf(state !== 'ok'),
       watched: (answer) => ({
         items: [answer],
         key: () => '',

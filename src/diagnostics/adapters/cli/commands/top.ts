@@ -1,8 +1,9 @@
 /** The command `top`: the connections of Services on this node, as a live screen or as reports. */
 
+import { ExitCode, exitCodeOf } from '../../../../adapters/cli/exit-code.js';
 import type { Invocation, RequestOf } from '../options.js';
 import { Option } from 'commander';
-import { parseDuration, counted } from '../../../../application/words.js';
+import { counted } from '../../../../application/words.js';
 import {
   TRAFFIC_ORDERS,
   type TrafficOrder,
@@ -12,8 +13,8 @@ import {
   type EndpointReport,
   type TrafficNumbers,
 } from '../../../domain/traffic.js';
-import { UsageError } from '../../../../adapters/cli/usage-error.js';
 import {
+  durationBetween,
   namespaceOptions,
   serviceNames,
   outputOptions,
@@ -31,13 +32,11 @@ import { endpointName } from '../../../../domain/model/endpoint.js';
 import { NO_ENDPOINT, SILENT } from '../../../application/words.js';
 import type { ReadStream, WriteStream } from 'node:tty';
 
-const SHORTEST = 100;
-const LONGEST = 60_000;
-
 interface TopOptions extends OutputOptions {
   readonly namespace?: string;
   readonly sort: TrafficOrder;
-  readonly interval: string;
+  /** Milliseconds. */
+  readonly interval: number;
 }
 
 /** Which traffic to show, and how. */
@@ -49,19 +48,15 @@ export const topCommand = subcommand({
   options: [
     ...namespaceOptions,
     new Option('--sort <order>', 'What comes first.').choices(TRAFFIC_ORDERS).default('open'),
-    new Option(
-      '--interval <duration>',
-      'How often to show it: seconds, or a duration from 100ms to 1m.',
-    ).default('1s'),
+    new Option('--interval <duration>', 'The time between two reports, from 100ms to 1m.')
+      .default(1_000, '1s')
+      .argParser(durationBetween('100ms', '1m')),
     ...outputOptions,
   ],
   request(operands, { namespace, sort, interval, output }: TopOptions) {
-    const milliseconds = parseDuration(/^\d+(\.\d+)?$/.test(interval) ? `${interval}s` : interval);
-    if (milliseconds === undefined || milliseconds < SHORTEST || milliseconds > LONGEST)
-      throw new UsageError(`--interval is from 100ms to 1m, got ${JSON.stringify(interval)}`);
     return {
       query: { namespace, services: serviceNames('top', operands), sort },
-      intervalMilliseconds: milliseconds,
+      intervalMilliseconds: interval,
       output,
     };
   },
@@ -98,7 +93,7 @@ export async function top({ request, configuration, once }: Invocation<typeof to
       screen?.close();
     }
   });
-  return last ? exitCode(proxy, query, last.services) : 0;
+  return last ? exitCode(proxy, query, last.services) : ExitCode.ok;
 }
 
 function pathOf(
@@ -132,13 +127,13 @@ async function exitCode(
   { namespace, services }: RequestOf<typeof topCommand>['query'],
   ports: readonly PortReport[],
 ): Promise<number> {
-  if (services.length === 0 && ports.length > 0) return 0;
+  if (services.length === 0 && ports.length > 0) return ExitCode.ok;
   const found = await findServices(proxy, services, namespace);
   const reported = ports.map(({ namespace: its, name, portName }) => ({
     service: serviceKey(its, name),
     port: portName,
   }));
-  return reportUnknown(found.unknownBut(reported)) ? 1 : 0;
+  return exitCodeOf(reportUnknown(found.unknownBut(reported)));
 }
 
 /** One after the other, JSON is one object a line, so that a program can read each as it comes. */

@@ -1,5 +1,6 @@
 /** The command `trace`: the path of the first packet of a connection, from the proxy on this node or, with `answerRequest`, from manifests. */
 
+import { exitCodeOf, ExitCode } from '../../../../adapters/cli/exit-code.js';
 import type { Invocation, RequestOf } from '../options.js';
 import { Option } from 'commander';
 import { type TracedRules, CannotTraceError } from '../../../application/trace/trace-packets.js';
@@ -110,7 +111,7 @@ function queriesOf({ from, to, namespace, queries }: TraceOptions): TracedQuerie
   }
 }
 
-/** Follows packets through the rules of the proxy running on this node. 1 if a query of several could not be answered. */
+/** Follows packets through the rules of the proxy running on this node. 1 if one is rejected or dropped, or a query cannot be answered. */
 export async function trace(invocation: Invocation<typeof traceCommand>): Promise<number> {
   const { request, configuration } = invocation;
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
@@ -130,23 +131,24 @@ type PlacesOf = (destination: NamedDestination) => Promise<readonly ClusterPlace
 /** The pods that may be meant. */
 type PodsOf = (pod: NamedPod) => Promise<readonly KnownPod[]>;
 
-/** Prints what becomes of packets. 1 if a query of several could not be answered. */
+/** Prints the results of packets. 1 if one is rejected or dropped, or a query cannot be answered. */
 export async function answerRequest(
   request: RequestOf<typeof traceCommand>,
   tracing: Tracing,
   placesOf: PlacesOf,
   podsOf: PodsOf,
-): Promise<number> {
+): Promise<ExitCode> {
   if ('queries' in request) return answerLines(request.queries, tracing);
   try {
     const query = 'query' in request ? request.query : await queryOf(request.named, placesOf, podsOf);
-    await print(printed(await tracing(query), request));
-    return 0;
+    const answer = await tracing(query);
+    await print(printed(answer, request));
+    return exitCodeOf(!isDelivered(answer));
   } catch (error) {
     // Programs get one JSON object, whatever comes of it.
     if (!(error instanceof CannotTraceError) || request.output !== 'json') throw error;
     await print(jsonLine({ error: error.message }));
-    return 1;
+    return ExitCode.problem;
   }
 }
 
@@ -190,23 +192,28 @@ function printed(answer: TraceAnswer, { output, rules }: RequestOf<typeof traceC
   return formatted(output, answer, (value, isWide) => traceLines(value, rules, isWide));
 }
 
+/** Whether no packet is rejected or dropped. */
+function isDelivered({ outcome }: TraceAnswer): boolean {
+  return outcome === 'forward' || outcome === 'untouched';
+}
+
 /** Characters of a query. */
 const LONGEST = 64 * 1024;
 
 /**
- * Answers the queries of a file, or of standard input for `-`, in their order, each before the next is read. Returns 1 if there was
- * one that could not be answered, otherwise 0.
+ * Answers the queries of a file, or of standard input for `-`, in their order, each before the next is read. Returns 1 if a
+ * packet is rejected or dropped, or a query cannot be answered, otherwise 0.
  * @throws QueriesError, and QueryError if no proxy can be invocation
  */
-async function answerLines(path: string, tracing: Tracing): Promise<number> {
-  let code = 0;
+async function answerLines(path: string, tracing: Tracing): Promise<ExitCode> {
+  let hasProblem = false;
   for await (const line of linesOf(path)) {
     if (line.trim() === '') continue;
     const answer = await answerOf(line, tracing);
-    if ('error' in answer) code = 1;
+    if ('error' in answer || !isDelivered(answer)) hasProblem = true;
     await print(jsonLine(answer));
   }
-  return code;
+  return exitCodeOf(hasProblem);
 }
 
 async function* linesOf(path: string): AsyncGenerator<string> {
@@ -218,7 +225,7 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   }
 }
 
-async function answerOf(line: string, tracing: Tracing): Promise<object> {
+async function answerOf(line: string, tracing: Tracing): Promise<TraceAnswer | FailedTrace> {
   try {
     return await tracing(parseJsonQuery(line));
   } catch (error) {

@@ -1,5 +1,6 @@
 /** The command `validate`: problems in manifests, by file, line and field. */
 
+import { exitCodeOf } from '../../../../adapters/cli/exit-code.js';
 import type { Invocation } from '../options.js';
 import { UsageError } from '../../../../adapters/cli/usage-error.js';
 import { outputOptions, subcommand, type OutputOptions } from '../options.js';
@@ -56,7 +57,7 @@ export async function validate({ request }: Invocation<typeof validateCommand>):
     paths.includes(INPUT) ? input : undefined,
   );
   await print(formatted(output, found, textOf));
-  return found.findings.some(({ severity }) => severity === 'error') ? 1 : 0;
+  return exitCodeOf(found.findings.length > 0);
 }
 
 function textOf({ files, objects, findings }: ManifestFindings): readonly string[] {

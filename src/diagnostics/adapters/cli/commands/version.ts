@@ -1,5 +1,6 @@
 /** The command `version`: the versions of this program and of the proxy on this node. */
 
+import { ExitCode } from '../../../../adapters/cli/exit-code.js';
 import type { Invocation } from '../options.js';
 import { Option } from 'commander';
 import { rejectOperands } from '../../../../adapters/cli/usage-error.js';
@@ -55,7 +56,7 @@ export async function version(
     const proxy = RunningProxy.at(configuration.metricsBindAddress);
     const { versions, mode } = await proxy.query('/debug/status', statusAnswer);
     await print(formatted<Versions>(output, { client, proxy: { ...versions, mode } }, versionLines));
-    return 0;
+    return ExitCode.ok;
   } catch (error) {
     if (error instanceof QueryError) await printClientVersion(client, output);
     throw error;
@@ -65,7 +66,7 @@ export async function version(
 /** Prints the version of this program alone. */
 export async function printClientVersion(client: ClientVersion, output: OutputFormat): Promise<number> {
   await print(formatted<Versions>(output, { client }, versionLines));
-  return 0;
+  return ExitCode.ok;
 }
 
 function versionLines({ client, proxy }: Versions): readonly string[] {
