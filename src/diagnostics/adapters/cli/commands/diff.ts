@@ -51,8 +51,7 @@ export const diffCommand = subcommand({
 
 /**
  * Shows how the kernel's rules differ from the desired rules of the proxy running on this node. With `-w` a family is printed again
- * when its differences change or end. 1 when there are any, or no such Service.
- * @throws QueryError also when the proxy cannot compare
+ * when its differences change or end. 1 when there are any, the proxy cannot compare, or there is no such Service.
  */
 export async function diff({ request, configuration }: Invocation<typeof diffCommand>): Promise<number> {
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
