@@ -256,7 +256,7 @@ describe('flag syntax', () => {
   it('takes which changes to show', () => {
     expect(parse(['history', '-n', 'shop', '--since', '10m', '--limit', '5']).request).toEqual({
       ...{ name: 'history', services: [], namespace: 'shop', output: 'text' },
-      ...{ since: 600_000, limit: 5 },
+      ...{ since: '10m', limit: 5 },
     });
     expect(usageError('history', '--since', '10').message).toContain('such as 30s or 5m');
     expect(usageError('history', '--limit', '0').message).toContain('whole number');

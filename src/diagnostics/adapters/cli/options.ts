@@ -63,15 +63,15 @@ export function positiveNumber(text: string): number {
 }
 
 /**
- * For options that are durations, in milliseconds.
- * @param shortest included, as is `longest`; for the message as texts
+ * For options that are durations: checks them, and keeps their text, which the plugin passes on to nodes.
+ * @param shortest included, as is `longest`
  * @throws InvalidArgumentError
  */
-export function durationBetween(shortest: string, longest: string): (text: string) => number {
+export function durationBetween(shortest: string, longest: string): (text: string) => string {
   const [least, most] = [parseDuration(shortest)!, parseDuration(longest)!];
   return (text) => {
     const milliseconds = parseDuration(text);
-    if (milliseconds !== undefined && milliseconds >= least && milliseconds <= most) return milliseconds;
+    if (milliseconds !== undefined && milliseconds >= least && milliseconds <= most) return text;
     throw new InvalidArgumentError(
       `it must be a duration from ${shortest} to ${longest}, such as 30s or 5m.`,
     );

@@ -2,7 +2,6 @@
 
 import { ExitCode } from '../../../../adapters/cli/exit-code.js';
 import type { Invocation, RequestOf } from '../options.js';
-import { formatDuration } from '../../../../application/words.js';
 import { Option } from 'commander';
 import {
   durationBetween,
@@ -31,8 +30,7 @@ import { changeWords } from '../../../application/words.js';
 import { resultWords } from '../../../application/words.js';
 
 interface HistoryOptions extends NamespaceOptions, OutputOptions, WatchOptions {
-  /** Milliseconds. */
-  readonly since?: number;
+  readonly since?: string;
   readonly limit?: number;
 }
 
@@ -105,7 +103,7 @@ function parametersOf(
 ): string {
   const { parameters } = found;
   if (namespace !== undefined) parameters.set('namespace', namespace);
-  if (since !== undefined) parameters.set('since', formatDuration(since));
+  if (since !== undefined) parameters.set('since', since);
   if (limit !== undefined) parameters.set('limit', String(limit));
   return parameters.toString();
 }

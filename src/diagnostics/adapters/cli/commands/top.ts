@@ -3,7 +3,7 @@
 import { ExitCode, exitCodeOf } from '../../../../adapters/cli/exit-code.js';
 import type { Invocation, RequestOf } from '../options.js';
 import { Option } from 'commander';
-import { counted } from '../../../../application/words.js';
+import { counted, parseDuration } from '../../../../application/words.js';
 import {
   TRAFFIC_ORDERS,
   type TrafficOrder,
@@ -35,8 +35,7 @@ import type { ReadStream, WriteStream } from 'node:tty';
 interface TopOptions extends OutputOptions {
   readonly namespace?: string;
   readonly sort: TrafficOrder;
-  /** Milliseconds. */
-  readonly interval: number;
+  readonly interval: string;
 }
 
 /** Which traffic to show, and how. */
@@ -49,14 +48,14 @@ export const topCommand = subcommand({
     ...namespaceOptions,
     new Option('--sort <order>', 'What comes first.').choices(TRAFFIC_ORDERS).default('open'),
     new Option('--interval <duration>', 'The time between two reports, from 100ms to 1m.')
-      .default(1_000, '1s')
+      .default('1s')
       .argParser(durationBetween('100ms', '1m')),
     ...outputOptions,
   ],
   request(operands, { namespace, sort, interval, output }: TopOptions) {
     return {
       query: { namespace, services: serviceNames('top', operands), sort },
-      intervalMilliseconds: interval,
+      intervalMilliseconds: parseDuration(interval)!,
       output,
     };
   },
