@@ -87,7 +87,7 @@ describe.each(sampleOf(['nftables', 'iptables'] as const))(
 
     async function counted(name: string): Promise<number> {
       const { body } = await testbed.node.get('http://127.0.0.1:10249/metrics');
-      return [...body.matchAll(new RegExp(`^kubeproxy_${name}\\{.*\\} (\\d+)$`, 'gm'))].reduce(
+      return [...body.matchAll(new RegExp(`^kube_proxy_ts_${name}\\{.*\\} (\\d+)$`, 'gm'))].reduce(
         (sum, [, count]) => sum + Number(count),
         0,
       );
@@ -103,7 +103,7 @@ describe.each(sampleOf(['nftables', 'iptables'] as const))(
     const toService = (family: Family) => ({ dst: LEAVES[family], port: 82, sourcePort: SCTP_CLIENT_PORT });
 
     it('a connection that is being opened reaches the endpoint that takes the place of a silent one', async () => {
-      const before = await counted('connections_rescued_total');
+      const before = await counted('stale_connections_deleted_total');
       await fallSilent(one.host);
       const connecting = WAYS.map(async (way) => {
         const { dst, port, name } = way;
@@ -123,7 +123,7 @@ describe.each(sampleOf(['nftables', 'iptables'] as const))(
       await sleep(500);
       await proxy.change(objects([two], [two]));
       expect(await Promise.all(connecting)).toEqual(WAYS.map(({ name }) => ({ name, isSoon: true })));
-      expect((await counted('connections_rescued_total')) - before).toBe(WAYS.length);
+      expect((await counted('stale_connections_deleted_total')) - before).toBe(WAYS.length);
     });
 
     it('an association of SCTP that is being opened does so, too', async () => {

@@ -42,7 +42,7 @@ const servicePortChange = fields({
   result: word<'programmed' | 'degraded' | 'failed' | 'removed'>(),
   /** When the first event arrived that its sync programmed. */
   eventTime: time,
-  /** When the cause of a changed EndpointSlice happened, if the cluster says so. */
+  /** When the cause of a changed EndpointSlice happened, if the cluster has it. */
   triggerTime: optional(time),
   /** From that event to the outcome. */
   durationSeconds: number,

@@ -96,7 +96,7 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
   private readonly problemOf = new Map<ServiceKey, Problem>();
   private readonly touched = new Set<ServiceKey>();
   /** Those of them that are not served. */
-  private readonly unserved = new Set<ServiceKey>();
+  private readonly notProxied = new Set<ServiceKey>();
   private readonly sizes = { warning: 0, error: 0 };
   /** Services with objects that the source rejects, at the last look. */
   private unread: readonly ServiceKey[] = [];
@@ -124,7 +124,7 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
     this.touch(service);
   }
 
-  /** What is held back has no service port to report. */
+  /** A deferred Service has no service port to report. */
   finished(_: IpFamily, { ok, full }: SyncReport): void {
     if (ok && full) for (const service of this.sources.state.serviceKeys()) this.touch(service);
   }
@@ -140,7 +140,7 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
   counts(): VerdictCounts {
     this.settle();
     const { warning, error } = this.sizes;
-    const all = this.sources.state.serviceCount + this.unserved.size;
+    const all = this.sources.state.serviceCount + this.notProxied.size;
     return { ok: Math.max(0, all - warning - error), warning, error };
   }
 
@@ -177,7 +177,7 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
       const raw = await lookup?.find(service);
       if (raw === undefined) return sentences.notFound(service, this.namesakes(service));
       const { ignored } = readService(raw);
-      return ignored === undefined ? sentences.undelivered() : sentences.unserved(ignored);
+      return ignored === undefined ? sentences.undelivered() : sentences.notProxied(ignored);
     } catch (error) {
       return sentences.unknown(service, errorMessage(error));
     }
@@ -244,7 +244,7 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
     if (!verdict || verdict.state === 'ok' || verdict.cause === undefined) {
       if (!former) return;
       this.problemOf.delete(service);
-      this.unserved.delete(service);
+      this.notProxied.delete(service);
       this.sizes[former.state]--;
       this.changed(
         { service, verdict: verdict ?? this.of(service) ?? sentences.notFound(service, []) },
@@ -253,8 +253,8 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
       return;
     }
     const { state, cause } = verdict;
-    if (this.sources.state.service(service)) this.unserved.delete(service);
-    else this.unserved.add(service);
+    if (this.sources.state.service(service)) this.notProxied.delete(service);
+    else this.notProxied.add(service);
     if (former?.state === state && former.cause === cause) return;
     if (former) this.sizes[former.state]--;
     this.sizes[state]++;
@@ -295,7 +295,7 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
       const isInvalid = ({ cause }: Verdict): boolean => cause === 'InvalidObject';
       if (kind === undefined)
         return objects.find((one) => isInvalid(one) && one.reason.startsWith('Service '));
-      return worstOf([sentences.unserved(kind), ...objects]);
+      return worstOf([sentences.notProxied(kind), ...objects]);
     }
     const removal = this.failedRemovals().get(service);
     const loops = this.sources.loops();

@@ -19,7 +19,7 @@ const NONE: ReadonlyMap<FamilyPortKey, UnansweredConnections> = new Map();
 
 /**
  * Which endpoints do not answer, and how many connections got no answer. Connections are counted only for somebody: `read` starts
- * that, and it goes on for some seconds after the last request. What was found then is remembered for some minutes, so that the
+ * that, and it continues for some seconds after the last request. What was found then is remembered for some minutes, so that the
  * verdict on a Service does not change because nobody looks.
  */
 export class EndpointAnswers {

@@ -13,7 +13,7 @@ import { findLink, NDA_DST, NUD_STATES, RTM_GETNEIGH } from '../../adapters/rtne
 /** How long a connection may take, in milliseconds. */
 const TIMEOUT = 1_000;
 
-/** Routes and neighbours of this network namespace as the kernel tells them, and connections of this process. */
+/** Routes and neighbors of this network namespace from the kernel, and connections of this process. */
 export class NetlinkEndpointAccess implements EndpointAccess {
   private readonly routes = new NetlinkRoutes();
   private readonly channel = new NetlinkChannel(() => NetlinkSocket.open(NETLINK_ROUTE));
@@ -46,7 +46,7 @@ export class NetlinkEndpointAccess implements EndpointAccess {
 }
 
 /**
- * The state of a neighbour's entry, as `ip neighbour get` tells it; undefined if there is none. Rejects with a NetlinkError if the
+ * The state of a neighbour's entry, as `ip neighbour get` prints it; undefined if there is none. Rejects with a NetlinkError if the
  * kernel cannot be asked; Linux answers since 5.0.
  */
 async function neighbourState(

@@ -95,7 +95,7 @@ export function changeWords(entry: ChangeEntry): string {
   const parts = compactTexts(
     reason,
     listWords('endpoints', endpointChange),
-    ejectedChange && listWords('silent endpoints aside', ejectedChange),
+    ejectedChange && listWords('ejected endpoints', ejectedChange),
     listWords('frontends', frontendChange),
   );
   if (parts.length > 0) return parts.join('; ');
@@ -141,7 +141,7 @@ function placeWords({ pod, nodeName, local, zone }: EndpointExplanation): string
 
 /**
  * What becomes of packets to a frontend, and why: on terminals and on the page alike.
- * @param tone how a text is shown that says so
+ * @param tone how such a text is shown
  */
 export function outcomeWords(
   { outcome, reason }: Pick<FrontendExplanation, 'outcome' | 'reason'>,

@@ -124,7 +124,7 @@ function compareFamilies(
   const compared = IP_FAMILIES.filter((family) => one[family] && other[family]);
   if (compared.length === 0)
     throw new ComparisonError(
-      `the two sides have no IP family in common: one has ${familiesIn(one)}, the other ${familiesIn(other)}; compare rules of the same family, and give all files of a dump at once, separated by commas`,
+      `the two sides have no common IP family: one has ${familiesIn(one)}, the other ${familiesIn(other)}; compare rules of the same family, and give all files of a dump together, separated by commas`,
     );
   return {
     families: compared.map((family) =>

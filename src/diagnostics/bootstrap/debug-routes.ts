@@ -73,7 +73,7 @@ function reportRoutes(parts: DiagnosedParts, addresses: ExplainAddress, startTim
     verdicts,
     history,
     healthChecks: served.flatMap(({ healthChecks }) => healthChecks ?? []),
-    asideTimes: ejection?.ejectionTimes,
+    ejectionTimes: ejection?.ejectionTimes,
     answers,
     obstacles: obstacles && ((entry) => obstacles.of(entry)),
     mode: modeInForce(commandLine.configuration),

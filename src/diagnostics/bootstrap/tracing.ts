@@ -1,7 +1,7 @@
 import type { EjectionStatus, EjectionLookup } from '../../application/status/port-status.js';
 import { KernelForwarding } from '../../adapters/rtnetlink/kernel-forwarding.js';
 import { NetlinkRoutes } from '../../adapters/rtnetlink/netlink-routes.js';
-import { ExplainAddress, ejectedAt, refusalOf } from '../application/explain/explain-address.js';
+import { ExplainAddress, ejectedAt, rejectionOf } from '../application/explain/explain-address.js';
 import { ExplainPort } from '../application/explain/explain-port.js';
 import type { EndpointAnswers } from '../../application/traffic/endpoint-answers.js';
 import { ServiceVerdicts } from '../../application/status/service-verdicts.js';
@@ -22,12 +22,12 @@ export function explainAddress(
   parts: ReadingParts,
   tables: readonly FamilyTable[],
   verdicts = verdictsOf(parts, tables),
-  asideTimes?: EjectionLookup,
+  ejectionTimes?: EjectionLookup,
   answers?: EndpointAnswers,
 ): ExplainAddress {
   const { commandLine, state, clusterEvents, contexts, localAddresses } = parts;
   const mode = modeInForce(commandLine.configuration);
-  const explain = new ExplainPort(verdicts, asideTimes, mode, answers);
+  const explain = new ExplainPort(verdicts, ejectionTimes, mode, answers);
   return new ExplainAddress(explain, state, tables, {
     mode,
     isListed: () => clusterEvents.missing.length === 0,
@@ -69,7 +69,7 @@ export async function withTracing<Result>(
   try {
     const traced = { node: state.node, addresses, routes, forwarding };
     const destinations = {
-      refusal: (packet: Packet) => refusalOf(explained, packet),
+      rejection: (packet: Packet) => rejectionOf(explained, packet),
       ejected: (packet: Packet) => ejectedAt(explained, packet, ejected?.portsWithEjections() ?? []),
     };
     return await use(tracePackets(traced, families, destinations));

@@ -78,7 +78,7 @@ export class References {
       }
     }
     for (const [service, spec] of this.services)
-      if (lost.has(namespaceOf(service)) && this.isUnserved(service, spec))
+      if (lost.has(namespaceOf(service)) && this.isNotProxied(service, spec))
         yield {
           subject: `Service ${service}`,
           field: 'metadata.name',
@@ -87,7 +87,7 @@ export class References {
   }
 
   /** Whether nothing of these leads it anywhere, and a proxy would. */
-  private isUnserved(service: ServiceKey, { type, clusterIP }: Spec): boolean {
+  private isNotProxied(service: ServiceKey, { type, clusterIP }: Spec): boolean {
     const isProxied = type !== 'ExternalName' && clusterIP !== 'None';
     return isProxied && !this.slices.has(service) && !this.endpoints.has(service);
   }

@@ -337,7 +337,7 @@ function editObject(object: string): string {
 
 /* Services that are not served. */
 
-const UNSERVED: Readonly<Record<NotProxiedKind, Verdict>> = {
+const NOT_PROXIED: Readonly<Record<NotProxiedKind, Verdict>> = {
   headless: ok(
     'Headless',
     'it is headless (clusterIP None): its name resolves to its pods, and no proxy is needed',
@@ -357,8 +357,8 @@ const UNSERVED: Readonly<Record<NotProxiedKind, Verdict>> = {
   ),
 };
 
-export function unserved(kind: NotProxiedKind): Verdict {
-  return UNSERVED[kind];
+export function notProxied(kind: NotProxiedKind): Verdict {
+  return NOT_PROXIED[kind];
 }
 
 /** A port that was named in a query. @param present the names of its ports */

@@ -1,6 +1,6 @@
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { AddressStep, ServiceAddresses, StepOutcome } from '../../../src/adapters/ipvs/ipvs-kernel.js';
-import { refusalOf } from './refusal-of.js';
+import { rejectionOf } from './refusal-of.js';
 
 /** The device of service addresses in memory. */
 export class MemoryServiceAddresses implements ServiceAddresses {
@@ -49,7 +49,7 @@ export class MemoryServiceAddresses implements ServiceAddresses {
       steps.map((step) => {
         const { kind, address } = step;
         const reason = this.refuses(step) ?? (this.device ? undefined : 'ENODEV');
-        if (reason !== undefined) return refusalOf(`${kind} ${address}`, reason);
+        if (reason !== undefined) return rejectionOf(`${kind} ${address}`, reason);
         if (kind === 'add') this.device!.add(address);
         else this.device!.delete(address);
         this.journal.push(`${kind} ${address}`);

@@ -13,7 +13,7 @@ import type {
   VirtualServers,
   VirtualServerStep,
 } from '../../../src/adapters/ipvs/ipvs-kernel.js';
-import { refusalOf } from './refusal-of.js';
+import { rejectionOf } from './refusal-of.js';
 
 interface Server {
   readonly server: VirtualServer;
@@ -99,7 +99,7 @@ export class MemoryVirtualServers implements VirtualServers {
     return Promise.resolve(
       steps.map((step) => {
         const reason = this.refuses(step) ?? this.change(step);
-        if (reason !== undefined) return refusalOf(wordsOf(step), reason);
+        if (reason !== undefined) return rejectionOf(wordsOf(step), reason);
         this.journal.push(wordsOf(step));
         return undefined;
       }),

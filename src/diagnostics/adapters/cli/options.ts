@@ -41,10 +41,7 @@ export const listOutputOptions: readonly Option[] = [
 ];
 
 /** `-w`, for what may change. */
-export const watchOption = new Option(
-  '-w, --watch',
-  'Go on, and print again what has changed, until Ctrl-C.',
-);
+export const watchOption = new Option('-w, --watch', 'Continue, and print changes, until Ctrl-C.');
 
 /** The value of `watchOption`. */
 export interface WatchOptions {

@@ -9,8 +9,8 @@ import { styleText } from 'node:util';
 import type { ColorChoice } from '../../../adapters/cli/subcommand.js';
 
 /**
- * Writes lines to standard output, and waits until a slow reader has taken them: the program ends at once after its command. A
- * reader who has left, as `head` does, wants no more. Nothing in them controls a terminal; whoever makes lines of texts of others
+ * Writes lines to standard output, and waits until a slow reader has read them: the program ends immediately after its command. A
+ * closed reader, such as `head`, gets no more. They contain no control characters of a terminal; callers that make lines of other texts
  * keeps these from forging one (`formatted`).
  */
 export async function print(lines: string): Promise<void> {
@@ -134,14 +134,14 @@ function toned(mark: string, ...words: readonly string[]): Readonly<Record<strin
   return Object.fromEntries(words.map((word) => [word, mark]));
 }
 
-/** A text in the tone of a state or verdict: as it is, if that has none. */
+/** A text in the tone of a state or verdict: unchanged, if that has none. */
 export function inToneOf(state: string, text = state): string {
   const mark = Object.hasOwn(TONES, state) ? TONES[state] : undefined;
   return mark === undefined || text === '' ? text : `${mark}${text}${END}`;
 }
 
 function withoutTones(text: string): string {
-  // Of most texts that is clear at once.
+  // For most texts this is decided immediately.
   return MARKS.test(text) ? text.replace(ALL_MARKS, '') : text;
 }
 

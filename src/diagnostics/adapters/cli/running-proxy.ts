@@ -91,7 +91,7 @@ export class RunningProxy {
       timer = expire(silence);
       if (!response.ok || !response.body)
         throw new QueryError(
-          `the proxy at ${place} refuses: ${cutText((await bodyOf(response)).trim(), SHOWN)}`,
+          `the proxy at ${place} rejects the request: ${cutText((await bodyOf(response)).trim(), SHOWN)}`,
         );
       for await (const line of limitedLines(response.body, LARGEST_RESPONSE)) {
         clearTimeout(timer);

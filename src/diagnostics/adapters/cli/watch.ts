@@ -183,7 +183,7 @@ export function whenChanged<Answer>(
 }
 
 /**
- * Runs something that goes on until its signal is aborted: once the user ends the program (SIGINT, SIGTERM), or whoever read its output
+ * Runs something that continues until its signal is aborted: when the user ends the program (SIGINT, SIGTERM), or the reader of its output
  * has left, as `head` does.
  */
 export async function untilUserEnds<Result>(

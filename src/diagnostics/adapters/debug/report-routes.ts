@@ -116,7 +116,7 @@ export function serviceListRoutes(list: ListServices): Routes {
 
 /** A `ServiceList` as JSON, in pieces. */
 async function* jsonOf(list: ListServices, filter: RowFilter): AsyncGenerator<string> {
-  const { services, unknownNames } = await list.unserved(filter);
+  const { services, unknownNames } = await list.notProxied(filter);
   yield '{"services":[';
   let isFirst = true;
   for await (const rows of concatenated(list.rows(filter), services)) {

@@ -33,7 +33,7 @@ export class PodExec {
 
   /**
    * Runs a command without standard input and waits for its end. What it prints is kept as a whole.
-   * @throws AnswerError when that is more than a proxy answers, ApiError when the API server refuses, CommandStartError when nothing could be started, ApiConnectionError when the
+   * @throws AnswerError when that is more than a proxy answers, ApiError when the API server rejects it, CommandStartError when nothing could be started, ApiConnectionError when the
    * connection fails, ApiProtocolError, KubeconfigError, and the signal's reason when it is aborted
    */
   async run(

@@ -124,8 +124,8 @@ export async function userKubeconfig(
   const present = read.flatMap(({ file, document }) => (document ? [{ file, document }] : []));
   if (present.length <= 1) return present[0]?.file;
   const wanted = context ?? present.map(({ document }) => document['current-context']).find(Boolean);
-  const holder = present.find(({ document }) => document.contexts?.some(({ name }) => name === wanted));
-  if (holder) return holder.file;
+  const owner = present.find(({ document }) => document.contexts?.some(({ name }) => name === wanted));
+  if (owner) return owner.file;
   throw new KubeconfigError(
     files.join(delimiter),
     wanted === undefined ? 'no file has a current-context' : `no file has the context "${String(wanted)}"`,

@@ -50,7 +50,7 @@ export async function readActualWalk(
   );
   const links = await NetlinkChannel.during(() => openSocket(NETLINK_ROUTE), listLinks);
   const deviceNumbers = new Map(links.map(({ name, index }) => [name, index]));
-  const doubts = unsteady.map(doubtAbout);
+  const unknownSteps = unsteady.map(unknownStep);
   return {
     async walk(packet, environment) {
       const paths = await withNftables((conversation) =>
@@ -58,12 +58,12 @@ export async function readActualWalk(
           readElements(conversation, wanted),
         ),
       );
-      return paths.map((path) => ({ ...path, steps: [...doubts, ...path.steps] }));
+      return paths.map((path) => ({ ...path, steps: [...unknownSteps, ...path.steps] }));
     },
   };
 }
 
-function doubtAbout(table: KernelTable): Step {
+function unknownStep(table: KernelTable): Step {
   return {
     hook: 'all hooks',
     where: `${table.family} ${table.name}`,

@@ -19,7 +19,7 @@ const ofFamily = fields({
   problem: optional(text),
 });
 
-/** What the kernel has otherwise than desired. */
+/** Differences of the kernel from the desired state. */
 export type DifferenceReport = ReturnType<typeof differenceAnswer>;
 export const differenceAnswer = fields({ mode: text, families: list(ofFamily) });
 

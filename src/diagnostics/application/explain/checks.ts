@@ -98,7 +98,7 @@ export interface EndpointAccess {
    */
   neighbour(address: string, device: string): Promise<string | undefined>;
 
-  /** Opens a TCP connection and closes it at once. Why it cannot, for people; undefined if it can. Never rejects. */
+  /** Opens a TCP connection and closes it immediately. Returns the reason of a failure, for people; undefined if it can. Never rejects. */
   connect(address: string, port: number): Promise<string | undefined>;
 
   /** Idempotent. */

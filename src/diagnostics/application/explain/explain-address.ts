@@ -31,8 +31,8 @@ export interface ExplainedNode {
   localAddresses(): readonly string[];
 }
 
-/** Modes whose rules refuse unused ports of cluster IPs. */
-const REFUSING: ReadonlySet<string> = new Set(['nftables', 'ipvs']);
+/** Modes whose rules reject unused ports of cluster IPs. */
+const REJECTING: ReadonlySet<string> = new Set(['nftables', 'ipvs']);
 
 /** What becomes of packets that no rule is for. */
 const UNTOUCHED = 'no rule of this proxy is for it, and packets to it are routed as any others';
@@ -162,8 +162,8 @@ export class ExplainAddress {
     const ranges = this.node.network(familyOf(address)).serviceCIDRs;
     const range = ranges.find((text) => cidrContains(parseCidr(text)!, address));
     if (range === undefined) return `no Service and no EndpointSlice has this address; ${UNTOUCHED}`;
-    const fate = this.node.mode === 'nftables' ? 'packets to it are dropped' : UNTOUCHED;
-    return `it is in the service range ${range}, but no Service has it; ${fate}`;
+    const outcome = this.node.mode === 'nftables' ? 'packets to it are dropped' : UNTOUCHED;
+    return `it is in the service range ${range}, but no Service has it; ${outcome}`;
   }
 
   /** That a node port is refused on a loopback address; undefined if it is not. */
@@ -204,7 +204,7 @@ export class ExplainAddress {
         .map(({ kind, port }) => ({ kind, text: `${port}/${entry.name.protocol}` })),
     );
     const { kind } = frontends[0]!;
-    const refused = kind === 'cluster-ip' && REFUSING.has(this.node.mode);
+    const refused = kind === 'cluster-ip' && REJECTING.has(this.node.mode);
     return `it is a ${kind} of ${first!.name.namespace}/${first!.name.name}, which has only the ports ${frontends.map(({ text }) => text).join(', ')} there; ${refused ? 'packets to others are refused' : UNTOUCHED}`;
   }
 
@@ -276,7 +276,7 @@ export function subjectText({ address, port, protocol }: AddressSubject): string
  * Why the proxy has packets to this destination refused or dropped, in the words of an explanation of that address; undefined if
  * it has them forwarded. Searches everything, so only for people who ask.
  */
-export function refusalOf(addresses: ExplainAddress, packet: Packet): string | undefined {
+export function rejectionOf(addresses: ExplainAddress, packet: Packet): string | undefined {
   const { frontends, otherwise } = addresses.address(subjectOf(packet));
   const [held] = frontends
     .filter(({ frontend }) => frontend.outcome !== 'conflict')

@@ -19,7 +19,7 @@ const NOT_REACHED = 'all its frontends belong to other Services';
 export class ExplainPort {
   constructor(
     private readonly verdicts: Pick<ServiceVerdicts, 'port'>,
-    private readonly asideTimes: EjectionLookup = () => undefined,
+    private readonly ejectionTimes: EjectionLookup = () => undefined,
     /** In force. */
     private readonly mode = 'nftables',
     /** Missing: connections are not counted. */
@@ -78,7 +78,7 @@ export class ExplainPort {
     const places = ejectedOf(entry.endpoints).map(endpointPlace);
     return new Map(
       places.map((place) => {
-        const times = this.asideTimes(familyPortKey(entry), place);
+        const times = this.ejectionTimes(familyPortKey(entry), place);
         // It has just returned, and the entry is about to follow.
         return [place, times ? ejectionText(times) : 'about to be tried again'];
       }),

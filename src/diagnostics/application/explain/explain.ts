@@ -29,7 +29,7 @@ export interface ExplainSources {
   /** The mode in force; missing: nftables. */
   readonly mode?: string;
   /** When endpoints were ejected; missing: none is. */
-  readonly asideTimes?: EjectionLookup | undefined;
+  readonly ejectionTimes?: EjectionLookup | undefined;
   /** What in the kernel's settings stops traffic of a service port; missing: nothing can. */
   readonly obstacles?: ((entry: ForwardingEntry) => Promise<readonly KernelObstacle[]>) | undefined;
   /** Missing: connections are not counted. */
@@ -46,8 +46,8 @@ export class Explain {
   private readonly ports: ExplainPort;
 
   constructor(private readonly sources: ExplainSources) {
-    const { verdicts, asideTimes, mode, answers } = sources;
-    this.ports = new ExplainPort(verdicts, asideTimes, mode, answers);
+    const { verdicts, ejectionTimes, mode, answers } = sources;
+    this.ports = new ExplainPort(verdicts, ejectionTimes, mode, answers);
   }
 
   /** Asks the cluster about a Service that is not known here. Never rejects. */

@@ -19,7 +19,7 @@ import { portStatus } from '../../../application/status/port-status.js';
 import { familyHistory } from '../../../application/status/sync-history.js';
 import type { TraceOutcome } from '../../domain/trace/trace.js';
 
-/** Packets that another program's rules or the kernel's settings refuse or drop, always or by chance. */
+/** Packets that another program's rules or the kernel's settings reject or drop, always or at random. */
 export type Obstacle = ReturnType<typeof obstacle>;
 const obstacle = fields({
   /** As `kubeproxy trace` takes them. */

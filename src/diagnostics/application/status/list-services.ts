@@ -65,7 +65,7 @@ export class ListServices {
   }
 
   /** The requested names that no row has. Queries the API server about those with a namespace. */
-  async unserved({ namespace, names }: RowFilter): Promise<ServiceList> {
+  async notProxied({ namespace, names }: RowFilter): Promise<ServiceList> {
     const services: ServiceRow[] = [];
     const unknown: UnknownName[] = [];
     const listed = names.length > 0 ? [...this.state.serviceKeys(), ...this.verdicts.problemKeys()] : [];
@@ -79,7 +79,7 @@ export class ListServices {
         keys.map(async (key) => ({ key, verdict: await this.verdicts.find(key) })),
       );
       const known = found.filter(({ verdict: { cause } }) => cause !== 'NotFound' && cause !== 'Unknown');
-      services.push(...known.map(({ key, verdict }) => unservedRow(key, verdict)));
+      services.push(...known.map(({ key, verdict }) => notProxiedRow(key, verdict)));
       if (known.length === 0) unknown.push({ name, reason: found[0]?.verdict.reason ?? this.namedNowhere() });
     }
     return { services, unknownNames: unknown };
@@ -96,7 +96,7 @@ export class ListServices {
   private row(key: ServiceKey): ServiceRow | undefined {
     const service = this.state.service(key);
     const verdict = this.verdicts.of(key);
-    if (!service || !verdict) return verdict && unservedRow(key, verdict);
+    if (!service || !verdict) return verdict && notProxiedRow(key, verdict);
     const { namespace, name, type } = service;
     const ports = service.ports.map((port) => port.name).filter(Boolean);
     const entries = this.loops.flatMap(({ table }) => table.entriesOf(key));
@@ -174,7 +174,7 @@ function frontendTexts(entries: readonly ForwardingEntry[]): readonly string[] {
   return [...new Set([...texts((one) => !isExternal(one)), ...texts(isExternal)])];
 }
 
-function unservedRow(key: ServiceKey, verdict: Verdict): ServiceRow {
+function notProxiedRow(key: ServiceKey, verdict: Verdict): ServiceRow {
   const [namespace = '', name = ''] = key.split('/');
   return { namespace, name, frontends: [], endpointCounts: { used: 0, known: 0 }, ...verdict };
 }

@@ -8,7 +8,7 @@ const answer = fields({
   packet: packetShape,
   /** Why packets are refused or dropped, all or some; for people. */
   reason: optional(text),
-  /** The rule of another program that refuses or drops them, or the setting of the kernel, if it is one. */
+  /** The rule of another program that rejects or drops them, or the setting of the kernel, if it is one. */
   stoppedBy: optional(step),
   /** What was assumed or chosen, which endpoints are ejected, and how the replies go; for people. */
   remarks: list(text),

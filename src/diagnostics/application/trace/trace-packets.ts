@@ -34,7 +34,7 @@ export interface TracedFamily {
 /** What the proxy knows of where a packet goes, for people. */
 export interface Destinations {
   /** Why the proxy itself has the packet refused or dropped; undefined if it has not. */
-  refusal(packet: Packet): string | undefined;
+  rejection(packet: Packet): string | undefined;
   /** Which endpoints get none of such packets although they are ready, and why. */
   ejected(packet: Packet): readonly string[];
 }
@@ -59,10 +59,10 @@ export interface NodeView {
   obstacle(passage: NodePassage): Promise<string | undefined>;
 }
 
-/** Packets that come in through a device and go on to an address. */
+/** Packets that enter through a device and continue to an address. */
 export type NodePassage = Omit<Passage, 'route'> & { readonly to: string };
 
-const UNKNOWN: Destinations = { refusal: () => undefined, ejected: () => [] };
+const UNKNOWN: Destinations = { rejection: () => undefined, ejected: () => [] };
 
 /** Rules as they should be, or as the kernel has them now. */
 export type TracedRules = 'desired' | 'actual';
@@ -130,12 +130,12 @@ export class TracePackets {
 
   private why(paths: readonly PacketPath[], trace: Trace, packet: Packet): WhyNot {
     const end = paths.find(({ verdict }) => verdict === 'refused' || verdict === 'dropped');
-    // The machine itself may refuse what no rule takes.
+    // The machine itself may reject packets that no rule handles.
     if (!end) return trace.outcome === 'refused' || trace.outcome === 'dropped' ? effectOf(trace) : {};
     const last = end.steps.at(-1);
     if (last?.foreign) return { reason: foreignText(last), stoppedBy: last };
     if (last?.hook === ROUTING) return { reason: last.effect, stoppedBy: last };
-    const reason = this.destinations.refusal(packet);
+    const reason = this.destinations.rejection(packet);
     return reason === undefined ? {} : { reason };
   }
 
@@ -193,8 +193,8 @@ async function passedOn(path: PacketPath, packet: Packet, view: NodeView): Promi
   const { family, inputInterface: input, destination } = packet;
   const { verdict, endpoint, ...rest } = path;
   const to = endpoint?.address ?? destination;
-  const goesOn = verdict === 'sent' || verdict === 'untouched';
-  if (input === undefined || !goesOn || view.localAddresses.has(to) || isLoopback({ family, text: to }))
+  const continues = verdict === 'sent' || verdict === 'untouched';
+  if (input === undefined || !continues || view.localAddresses.has(to) || isLoopback({ family, text: to }))
     return path;
   const keepsSource = verdict === 'sent' && !path.masquerade;
   const obstacle = await view.obstacle({ family, input, to, keepsSource });
@@ -271,7 +271,7 @@ function unsent({ to }: TraceQuery): Trace {
     endpoints: [],
     sourceRewritten: false,
     sticky: false,
-    steps: [routingStep(`no route to ${to.text}, so programs get an error at once`)],
+    steps: [routingStep(`no route to ${to.text}, so programs get an error immediately`)],
   };
 }
 

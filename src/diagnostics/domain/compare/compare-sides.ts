@@ -237,7 +237,7 @@ function verdictOf(
   return { verdict: isLocal ? 'delivered' : verdict, masquerade: masquerade && !isLocal, ...rest };
 }
 
-/** Tells verdicts apart, whatever their probability. */
+/** Identifies a verdict, independent of its probability. */
 export function verdictName({ verdict, endpoint, masquerade, sticky }: Verdict): string {
   return `${verdict} ${endpoint ? hostPort(endpoint.address, endpoint.port) : ''} ${masquerade} ${sticky}`;
 }

@@ -117,7 +117,7 @@ class RuleReader {
     private readonly add: (text: string) => void,
   ) {}
 
-  /** The destinations that a rule alone tells from others. */
+  /** The destinations that a rule alone distinguishes. */
   *read({ expressions }: KernelRule): Generator<NamedDestination> {
     const fields = new Map<number, Field>();
     let named: NamedDestination = {};

@@ -5,7 +5,7 @@ import type { Watch } from '../walk/packet-state.js';
 import { NamedError } from '../../../domain/model/named-error.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 
-/** Destinations that a rule, an element of a set or a virtual server tells from others. What is missing may be anything. */
+/** Destinations that a rule, an element of a set or a virtual server distinguishes. Missing fields may have any value. */
 export interface NamedDestination {
   readonly addresses?: AddressRange;
   readonly protocol?: Protocol;

@@ -394,7 +394,7 @@ export interface Condition {
   holds(state: PacketState, inputs: ConditionInputs): boolean | undefined;
 }
 
-/** Results an answer round where the rule says so; what cannot be told stays so. */
+/** Inverts the result if the rule requires it; unknown results stay unknown. */
 export function negatedIf(isNegated: boolean, answer: boolean | undefined): boolean | undefined {
   return answer === undefined ? undefined : answer !== isNegated;
 }

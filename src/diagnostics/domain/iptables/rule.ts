@@ -134,7 +134,7 @@ function shareOf(section: RuleSection): number | undefined {
 export interface WalkedChain extends Chain<WalkedRule> {
   /** A built-in chain drops what no rule decides about. */
   readonly drops?: true;
-  /** The same chain without rules that do not concern the packet as it is now. Missing: there are few rules. */
+  /** The same chain without rules that do not concern the packet in its current state. Missing: there are few rules. */
   narrowed?(state: PacketState): Chain<WalkedRule>;
 }
 

@@ -42,7 +42,7 @@ const TABLES: Readonly<Record<HookName, readonly string[]>> = {
 /**
  * Sends a packet, the first of its connection, through the tables of iptables, hook by hook, as the kernel would, and returns
  * every possible path: where rules apply by chance, with each chance. What a rule of another program does that cannot be
- * understood is told in a step, and the packet goes on as if the rule did not hold.
+ * supported is reported in a step, and the packet continues as if the rule did not match.
  */
 export function walkTables(
   rules: RuleSource,

@@ -40,7 +40,7 @@ export class ElementStore implements Wanted {
     return known?.get(text);
   };
 
-  /** All of a set at once where it has ranges, else what was looked for. */
+  /** All elements of a set with ranges, otherwise the requested ones. */
   async readWanted(): Promise<boolean> {
     const { missing } = this;
     this.missing = new Map();

@@ -52,7 +52,7 @@ export class ListedChains {
   }
 }
 
-/** What a base chain does with packets that no rule decides about; undefined if it lets them go on. */
+/** The verdict of a base chain for packets without a verdict of a rule; undefined if they continue. */
 export function policyOf(table: KernelTable, chain: KernelChain): Place | undefined {
   if (chain.hook?.policy !== 'drop') return undefined;
   return { where: placeIn(table, chain), rule: 'policy drop', ...(!isOurs(table) && { foreign: true }) };

@@ -68,11 +68,11 @@ export class RuleRun {
   ): readonly KernelResult[] | undefined {
     const { expressions } = rule;
     const { watching } = this;
-    const tells = watching?.source.tellsOf(rule);
+    const comparisons = watching?.source.comparisonsOf(rule);
     let state = first;
     for (let index = start; index < expressions.length; index++) {
       const expression = expressions[index]!;
-      tells?.[index]?.(watching!.watch, state.registers);
+      comparisons?.[index]?.(watching!.watch, state.registers);
       if (isDrawn(expression, expressions) && expression.modulus <= MAX_BRANCHES)
         return joined(
           draw(expression, state, rule).flatMap(

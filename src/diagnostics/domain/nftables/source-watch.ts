@@ -19,33 +19,33 @@ export interface WatchedSets {
   readonly isDynamic: (set: KernelSet) => boolean;
 }
 
-/** Tells a watch what an expression compares; the registers are those before it. */
-export type Tell = (watch: Watch, registers: Uint8Array) => void;
+/** Reports the comparison of an expression to a watch; the registers are those before it. */
+export type Comparison = (watch: Watch, registers: Uint8Array) => void;
 
 /** The walk passes them over, though later packets, or the translation of this one, may depend on them. */
 const DECIDING: ReadonlySet<string> = new Set(['quota', 'notrack']);
 /** The destination port, and where TCP has its flags. */
 const KNOWN_OF_TRANSPORT: readonly number[] = [2, 3, 12, 13];
 
-/** By the places of a rule's expressions. What is missing tells nothing. */
-export type Tells = readonly (Tell | undefined)[];
+/** By the places of a rule's expressions. Missing entries report nothing. */
+export type Comparisons = readonly (Comparison | undefined)[];
 
-const NOTHING: Tells = [];
+const NOTHING: Comparisons = [];
 
-/** Knows what rules compare with the source of packets of a family, and with the interface that they came in through. */
+/** Collects the comparisons of rules with the source of packets of a family, and with the interface that they came in through. */
 export class SourceWatch {
-  private readonly known = new Map<ListedRule, Tells>();
+  private readonly known = new Map<ListedRule, Comparisons>();
 
   constructor(
     private readonly family: IpFamily,
     private readonly sets: WatchedSets,
   ) {}
 
-  tellsOf(rule: ListedRule): Tells {
+  comparisonsOf(rule: ListedRule): Comparisons {
     return getOrMake(this.known, rule, () => {
       const reader = new RuleReader(rule, this.family, this.sets);
-      const tells = rule.expressions.map((expression) => reader.read(expression));
-      return tells.some((tell) => tell) ? tells : NOTHING;
+      const comparisons = rule.expressions.map((expression) => reader.read(expression));
+      return comparisons.some((comparison) => comparison) ? comparisons : NOTHING;
     });
   }
 }
@@ -63,14 +63,14 @@ class RuleReader {
     this.source = { offset: ADDRESSES[family].saddr, length: addressBits(family) / 8 };
   }
 
-  /** What the next expression tells. */
-  read(expression: Expression): Tell | undefined {
-    const tell = this.tellOf(expression);
+  /** The comparison of the next expression. */
+  read(expression: Expression): Comparison | undefined {
+    const comparison = this.comparisonOf(expression);
     this.origins = originsAfter(expression, this.origins, this.source);
-    return tell;
+    return comparison;
   }
 
-  private tellOf(expression: Expression): Tell | undefined {
+  private comparisonOf(expression: Expression): Comparison | undefined {
     switch (expression.kind) {
       case 'cmp':
       case 'range':
@@ -103,7 +103,7 @@ class RuleReader {
     }
   }
 
-  private compared(expression: Of<'cmp' | 'range'>): Tell | undefined {
+  private compared(expression: Of<'cmp' | 'range'>): Comparison | undefined {
     const { origins } = this;
     const { from } = expression;
     const [first, last] =
@@ -126,7 +126,7 @@ class RuleReader {
   }
 
   /** For which sources it would find another element, or none. */
-  private lookedUp({ set: name, from }: Of<'lookup'>): Tell | undefined {
+  private lookedUp({ set: name, from }: Of<'lookup'>): Comparison | undefined {
     const { origins } = this;
     const set = this.rule.table.sets.get(name);
     if (!set || this.sets.isDynamic(set) || !touches(origins, from, set.keyLength)) return undefined;
@@ -145,14 +145,14 @@ class RuleReader {
     };
   }
 
-  private lookedUpName(set: KernelSet, at: number): Tell {
+  private lookedUpName(set: KernelSet, at: number): Comparison {
     return (watch) => {
       for (const { key } of this.sets.elements(set))
         if (key) watch.inputInterface(interfacePattern(key.subarray(at)));
     };
   }
 
-  private unclear(what: string): Tell {
+  private unclear(what: string): Comparison {
     const { rule } = this;
     return (watch) => watch.unclear(`${rule.where}: ${rule.rule} looks at ${what}`);
   }
@@ -181,7 +181,7 @@ class RuleReader {
   }
 }
 
-function comparedWith(range: AddressRange): Tell {
+function comparedWith(range: AddressRange): Comparison {
   return (watch) => watch.source(range);
 }
 
@@ -199,7 +199,7 @@ export interface SourceInKey {
   readonly others: bigint;
 }
 
-/** Sources that a look-up tells from others, by its key. */
+/** Sources that a look-up distinguishes, by its key. */
 export type FindRanges = (key: Uint8Array) => readonly AddressRange[];
 
 /** The sources of those elements which a key finds, apart from its own source. */

@@ -27,7 +27,7 @@ export class InvalidQueryError extends NamedError {}
 const DESTINATION = /^(?:\[([^[\]]*)\]|([^[\]:]*)):(\d{1,5})(?:\/([a-zA-Z]+))?$/;
 
 /**
- * Reads a query as it is given on the command line.
+ * Reads a query from the command line.
  * @param from a pod's address, `node`, `outside` or `outside:ADDRESS`
  * @param to `ADDRESS:PORT` or `ADDRESS:PORT/PROTOCOL`, IPv6 in brackets; the protocol in any case, TCP without one
  * @throws InvalidQueryError
@@ -64,7 +64,7 @@ export function destinationText({ to, port, protocol }: TraceQuery): string {
   return `${hostPort(to.text, port)}/${protocol}`;
 }
 
-/** As it is given on the command line. */
+/** The text from the command line. */
 export function sourceText(from: TraceSource): string {
   switch (from.kind) {
     case 'node':

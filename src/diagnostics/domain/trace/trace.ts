@@ -17,7 +17,7 @@ import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { grouped } from '../../../domain/model/maps.js';
 
 /**
- * Sent to an endpoint; answered with an error; lost in silence; or left as it is by all rules. `mixed` only where rules of other
+ * Sent to an endpoint; answered with an error; lost in silence; or unchanged by all rules. `mixed` only where rules of other
  * programs make it a matter of chance.
  */
 export type TraceOutcome = 'forward' | 'refused' | 'dropped' | 'untouched' | 'mixed';
@@ -125,7 +125,7 @@ export interface FoldedStep {
 
 /** What differs from endpoint to endpoint: names of chains that end in a hash, numbers and addresses. */
 const OF_ENDPOINT = /KUBE-[A-Z]+-[A-Z2-7]{16}|[\w.:[\]]*\d[\w.:[\]]*/g;
-/** Mode iptables has a chance for each endpoint but the last. */
+/** iptables mode has a probability for each endpoint but the last. */
 const CHANCE = / -m statistic --mode random --probability \S+| by chance, 1 in \d+/g;
 
 /** The steps, in order; what endpoints have in common, and what is alike for them, once. */

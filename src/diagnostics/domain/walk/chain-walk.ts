@@ -14,7 +14,7 @@ export class ChainWalk<C extends PacketState, R extends Place> {
 
   /**
    * What becomes of a packet in a base chain, or a built-in one.
-   * @param policy drops what no rule decides about; without it that goes on
+   * @param policy drops packets without a verdict of a rule; without it they continue
    */
   base(chain: Chain<R>, state: C, policy?: Place): readonly C[] {
     return this.walk(chain, state, 0).map(({ state: after, to }) =>
@@ -79,7 +79,7 @@ export interface Jump<R extends Place> {
   readonly chain: Chain<R>;
 }
 
-/** What a rule made of a packet, and where that goes on: at the next rule, in the calling chain, or nowhere else in this base chain. */
+/** The effect of a rule on a packet, and where the packet continues: at the next rule, in the calling chain, or nowhere else in this base chain. */
 export interface RuleResult<C extends PacketState, R extends Place = never> {
   readonly state: C;
   readonly to: 'rule' | 'caller' | 'end' | Jump<R>;
@@ -135,7 +135,7 @@ export function marked<C extends PacketState>(state: C, mark: number): RuleResul
   return { state: state.with({ mark }), to: 'rule', effect: `sets the mark to 0x${mark.toString(16)}` };
 }
 
-/** The packet goes on as if the rule did not match. */
+/** The packet continues as if the rule did not match. */
 export function uncertain<C extends PacketState>(state: C, effect: string): RuleResult<C> {
   return { state, to: 'rule', effect, isUncertain: true };
 }

@@ -96,7 +96,7 @@ function goneOn<C extends PacketState>(state: C): C {
   return state.with({ isSentAnew: false });
 }
 
-/** Tells the node's own addresses from others, those of loopback included. */
+/** Identifies the node's own addresses, including loopback. */
 export function localTo(
   { localAddresses }: { readonly localAddresses: Pick<ReadonlySet<string>, 'has'> },
   { family }: Packet,

@@ -41,7 +41,7 @@ export class OnDemand<Key, Value> implements Wanted {
 
   /**
    * @param read undefined: nothing can be read, and everything is missing
-   * @param nameOf tells keys apart
+   * @param nameOf the identity of a key
    */
   constructor(
     private readonly read: ((key: Key) => Promise<Value | undefined>) | undefined,

@@ -115,18 +115,18 @@ export function withStep<C extends PacketState>(
   const { hook, steps } = state;
   const { where, rule, foreign } = place;
   const last = steps.at(-1);
-  const goesOn = last?.hook === hook && last.where === where && last.rule === rule;
+  const continues = last?.hook === hook && last.where === where && last.rule === rule;
   const servicePort = foreign ? undefined : (place.servicePort ?? state.servicePort);
   const step: Step = {
     hook,
     where,
     rule,
-    effect: goesOn ? `${last.effect}; ${effect}` : effect,
+    effect: continues ? `${last.effect}; ${effect}` : effect,
     ...(servicePort !== undefined && { servicePort }),
     ...(foreign && { foreign }),
-    ...((isUncertain || (goesOn && last.uncertain)) && { uncertain: true }),
+    ...((isUncertain || (continues && last.uncertain)) && { uncertain: true }),
   };
-  return state.with({ steps: [...(goesOn ? steps.slice(0, -1) : steps), step] });
+  return state.with({ steps: [...(continues ? steps.slice(0, -1) : steps), step] });
 }
 
 /** The state of this share of the packets. */
@@ -154,7 +154,7 @@ export function verdictOf(state: PacketState, isSent = state.isTranslated): Pack
 
 /**
  * Sees what rules compare of a packet on its way. Whatever packet gets the same answers takes the same way, so that what was seen
- * tells for which other packets an outcome holds.
+ * reports the other packets with the same outcome.
  */
 export interface Watch {
   /** The source that the packet was sent with was compared with these addresses. */

@@ -1,4 +1,4 @@
-import { ejectedAt, refusalOf } from '../../../../src/diagnostics/application/explain/explain-address.js';
+import { ejectedAt, rejectionOf } from '../../../../src/diagnostics/application/explain/explain-address.js';
 import type { Packet } from '../../../../src/diagnostics/domain/trace/trace.js';
 import { rawService, rawSlice } from '../../../support/objects.js';
 import { SeenCluster } from '../../../support/seen-cluster.js';
@@ -68,12 +68,12 @@ describe('why packets are refused or dropped: what explain says of the address',
     ['the first of two claimants', [other, rawService()], [], to('10.96.7.1', 80), /service-name=cart$/],
   ])('%s', (_, services, slices, packet, reason) => {
     const { addresses } = new SeenCluster().deliver(services, slices);
-    expect(refusalOf(addresses, packet)).toMatch(reason);
+    expect(rejectionOf(addresses, packet)).toMatch(reason);
   });
 
   it('none where it is forwarded', () => {
     const { addresses } = new SeenCluster().deliver([rawService()], [rawSlice()]);
-    expect(refusalOf(addresses, to('10.96.7.1', 80))).toBeUndefined();
+    expect(rejectionOf(addresses, to('10.96.7.1', 80))).toBeUndefined();
   });
 });
 

@@ -63,7 +63,7 @@ beforeEach(() => {
     history,
     healthChecks: [healthChecks],
     waitingSeconds: () => 2.5,
-    asideTimes: (port, place) =>
+    ejectionTimes: (port, place) =>
       port === `IPv4 ${KEY}` && place === '10.1.1.1:8080' ? { since: 0, until: 30_000 } : undefined,
   });
 });

@@ -98,7 +98,7 @@ describe('ListServices', () => {
 
   it('tells names that are unknown from Services that are not served', async () => {
     const names = ['cart', 'db', 'nope', 'shop/none', 'shop-b/db'];
-    expect(await cluster.list.unserved({ ...ALL, names })).toEqual({
+    expect(await cluster.list.notProxied({ ...ALL, names })).toEqual({
       services: [
         {
           namespace: 'shop',
@@ -116,17 +116,19 @@ describe('ListServices', () => {
         { name: 'shop-b/db', reason: 'there is no Service db in namespace shop-b' },
       ],
     });
-    expect(await cluster.list.unserved({ ...ALL, namespace: 'shop', names: ['db', 'cart'] })).toMatchObject({
-      services: [{ name: 'db' }],
-      unknownNames: [],
-    });
-    expect(await cluster.list.unserved(ALL)).toEqual({ services: [], unknownNames: [] });
+    expect(await cluster.list.notProxied({ ...ALL, namespace: 'shop', names: ['db', 'cart'] })).toMatchObject(
+      {
+        services: [{ name: 'db' }],
+        unknownNames: [],
+      },
+    );
+    expect(await cluster.list.notProxied(ALL)).toEqual({ services: [], unknownNames: [] });
   });
 
   it('says so while Services are still being listed', async () => {
     const young = new SeenCluster();
     young.isListed = false;
-    const { unknownNames } = await young.list.unserved({ ...ALL, names: ['cart'] });
+    const { unknownNames } = await young.list.notProxied({ ...ALL, names: ['cart'] });
     expect(unknownNames).toEqual([
       { name: 'cart', reason: expect.stringContaining('not all Services have been listed yet') as string },
     ]);
@@ -134,7 +136,7 @@ describe('ListServices', () => {
 
   it('does not know a Service of which nobody can tell whether it exists', async () => {
     const find = () => Promise.reject(new Error('ECONNREFUSED'));
-    const list = await new SeenCluster({ lookup: { find } }).list.unserved({
+    const list = await new SeenCluster({ lookup: { find } }).list.notProxied({
       ...ALL,
       names: ['shop/x', 'y'],
     });
@@ -164,7 +166,7 @@ describe('ListServices', () => {
     expect(one.verdicts.counts()).toEqual({ ok: 1, warning: 0, error: 1 });
     const names = ['bad', 'shop/bad'];
     expect(await keys(one, { names })).toEqual(['shop/bad']);
-    expect(await one.list.unserved({ ...ALL, names })).toEqual({ services: [], unknownNames: [] });
+    expect(await one.list.notProxied({ ...ALL, names })).toEqual({ services: [], unknownNames: [] });
     one.unread.pop();
     expect(await keys(one)).toEqual(['shop/cart']);
     expect(one.verdicts.counts()).toEqual({ ok: 1, warning: 0, error: 0 });

@@ -79,7 +79,7 @@ function packetsOn(node: Partial<NodeNetwork>, ...endings: readonly PacketPath[]
     entries: () => [entry as unknown as ForwardingEntry],
   };
   return new TracePackets([traced], {
-    refusal: ({ destination }) => `of ${destination}`,
+    rejection: ({ destination }) => `of ${destination}`,
     ejected: ({ destinationPort }) => (destinationPort === 81 ? ['an endpoint steps aside'] : []),
   });
 }

@@ -59,7 +59,7 @@ it.each([
       ejectedChange: list(1, { added: 1, examples: ['+a'] }),
     }),
     'programmed',
-    'endpoints 2 → 1: -a; silent endpoints aside 0 → 1: +a',
+    'endpoints 2 → 1: -a; ejected endpoints 0 → 1: +a',
   ],
 ])('%j', (change, result, words) => {
   expect([resultWords(change), changeWords(change)]).toEqual([result, words]);

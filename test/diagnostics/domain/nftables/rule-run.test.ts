@@ -151,8 +151,8 @@ describe('a rule of the kernel', () => {
     const map = [dport, { ...lookup, to: 'verdict' }] as const;
     expect(turns(map, { element: { verdict: { code: 'drop' } } })).toMatchObject([{ to: 'end' }]);
     expect(turns(map, { element: {} })).toMatchObject([{ to: 'rule' }]);
-    const goesOn = { element: { verdict: { code: 'continue' } } } as const;
-    expect(turns([...map, drop], goesOn)).toMatchObject([{ to: 'end', effect: 'drops it' }]);
+    const continues = { element: { verdict: { code: 'continue' } } } as const;
+    expect(turns([...map, drop], continues)).toMatchObject([{ to: 'end', effect: 'drops it' }]);
   });
 
   it('draws each number as likely as the others, and need not draw one of one', () => {

@@ -70,7 +70,7 @@ describe('a packet in mode userspace', () => {
   it('is refused without endpoints, or lost if it is a datagram', () => {
     const [closed] = walked({}, []);
     expect(closed).toMatchObject({ verdict: 'refused', probability: 1 });
-    expect(closed!.steps.at(-1)!.effect).toBe('closed at once: there is no endpoint');
+    expect(closed!.steps.at(-1)!.effect).toBe('closed immediately: there is no endpoint');
     const udp: Partial<Service> = { ports: [{ name: '', protocol: 'UDP', port: 80, nodePort: 0 }] };
     const [lost] = walked({ protocol: 'UDP' }, [], udp);
     expect(lost!.verdict).toBe('dropped');

@@ -79,7 +79,7 @@ export const explainCommand = subcommand({
   },
 });
 
-/** An address or a port as it is written; otherwise the name of a Service. */
+/** An address or a port as written; otherwise the name of a Service. */
 function subjectOf(operand: string, namespace: string | undefined): string | ServiceName {
   if (parseSubject(operand)?.kind === 'address') return operand;
   const name = /^\d+$/.test(operand) ? undefined : serviceName(operand, namespace);

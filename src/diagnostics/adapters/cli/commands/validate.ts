@@ -85,7 +85,7 @@ function shownPath(file: string): string {
 interface ManifestFinding {
   /** `warning`: the object would be used, and perhaps not do what is meant. */
   readonly severity: 'error' | 'warning';
-  /** The file, as it is to be named. */
+  /** The file name for output. */
   readonly file: string;
   /** From 1; missing where it is not known. */
   readonly line?: number;
@@ -154,8 +154,8 @@ export async function validateManifests(
   }
   for (const { subject, field, what } of references.problems()) {
     const { file, place } = placeOf.get(subject)!;
-    const doubt = { subject, problem: `${field}: ${what}`, line: place.lineOf(field) };
-    findings.push({ ...findingOf(file, doubt), severity: 'warning' });
+    const warning = { subject, problem: `${field}: ${what}`, line: place.lineOf(field) };
+    findings.push({ ...findingOf(file, warning), severity: 'warning' });
   }
   return { files: manifests.length, objects: placeOf.size, findings };
 }

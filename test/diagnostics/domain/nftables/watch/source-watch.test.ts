@@ -52,7 +52,7 @@ function told(
   const rule = new ListedRule({ expressions }, table, { name: 'c', number: 1, rules: [] }, 'IPv4');
   const source = new SourceWatch('IPv4', { elements: () => elements, isDynamic: () => isDynamic });
   const registers = Uint8Array.of(10, 1, 2, 3, 10, 0, 0, 7, ...new Uint8Array(56));
-  for (const tell of source.tellsOf(rule)) tell?.(watch, registers);
+  for (const tell of source.comparisonsOf(rule)) tell?.(watch, registers);
   return texts;
 }
 

@@ -97,7 +97,7 @@ const OUTCOMES: Readonly<Record<TraceAnswer['outcome'], readonly [MarkKind, word
   forward: ['good', 'is forwarded'],
   refused: ['bad', 'is refused: the sender gets an error'],
   dropped: ['bad', 'is dropped: the sender gets no answer'],
-  untouched: ['off', 'is left as it is by all rules'],
+  untouched: ['off', 'is not changed by any rule'],
   mixed: ['waiting', 'meets rules of other programs that leave it to chance'],
 };
 
