@@ -18,13 +18,13 @@ const IMAGES = [
   {
     name: 'service',
     place: '#/service/shop/cart',
-    shown: '.traffic [role=gridcell]',
+    shown: '.traffic',
     colorScheme: 'dark',
     viewport: { width: 960, height: 780 },
   },
   {
     name: 'trace',
-    place: '#/trace?from=outside&to=10.96.0.11:80/tcp',
+    place: '#/trace?from=outside&to=shop/catalog',
     shown: '.steps li',
     colorScheme: 'light',
     viewport: DESK,
@@ -32,7 +32,7 @@ const IMAGES = [
   {
     name: 'services',
     place: '#/services',
-    shown: '[role=grid] a',
+    shown: 'td.name a',
     colorScheme: 'dark',
     viewport: { width: 390, height: 640 },
   },
@@ -60,6 +60,7 @@ let traffic;
 let browser;
 try {
   ip(...inNamespace('ip', 'link', 'set', 'lo', 'up'));
+  ip(...inNamespace('sysctl', '-q', '-w', 'net.ipv4.ip_forward=1'));
   for (const address of ['198.51.100.17', ...PODS])
     ip(...inNamespace('ip', 'address', 'add', address, 'dev', 'lo'));
   ip(...inNamespace('ip', 'route', 'add', 'default', 'dev', 'lo', 'src', '198.51.100.17'));

@@ -113,7 +113,7 @@ install_npm_packages_of_demo() {
   touch "$of_demo" # first, so that an interrupted installation continues as one of the demo
   # shellcheck disable=SC2046 # a list of words
   quietly npm install --no-save --save-prod --omit=dev --no-audit --no-fund --loglevel=error $(
-    for name in esbuild preact uplot; do
+    for name in esbuild preact; do
       node -p "process.argv[1] + '@' + require('./package-lock.json').packages['node_modules/' + process.argv[1]].version" "$name"
     done
   )

@@ -36,6 +36,7 @@ function objects(namespace, name, number, endpoints) {
     clusterIP,
     clusterIPs: [clusterIP],
     ipFamilies: ['IPv4'],
+    selector: { app: name },
     ports: [{ name: 'http', port: 80, ...(isPublic && { nodePort: 30000 + number }) }],
     ...(name === 'cart' && {
       externalTrafficPolicy: 'Local',
@@ -54,6 +55,8 @@ function objects(namespace, name, number, endpoints) {
       endpoints: Array.from({ length: count + (name === 'cart' ? 1 : 0) }, (_, index) => ({
         addresses: [`10.244.${index + 2}.${number}`],
         nodeName: `node-${index + 20}`,
+        zone: `us-west-2${'abc'[index % 3]}`,
+        targetRef: { kind: 'Pod', name: `${name}-7d9f8b6c5-${'qwrtz'[index % 5]}x${index}k2` },
         conditions:
           index === count
             ? { ready: false, serving: false, terminating: true }

@@ -8,7 +8,7 @@ import { testNode, testServiceCidr } from '../support/testbed/cluster-objects.js
 import { Testbed } from '../support/testbed/testbed.js';
 
 /** Our own routes, and the page. */
-const OWN = ['/debug/status', '/debug/endpoints', '/debug/diff', '/debug/sync', '/debug/services', '/'];
+const OWN = ['/debug/status', '/debug/search', '/debug/diff', '/debug/sync', '/debug/services', '/'];
 /** kube-proxy has them, too. */
 const KUBE_PROXYS = ['/metrics', '/configz', '/proxyMode', '/healthz', '/debug/pprof/', '/debug/flags'];
 const TRACE = '/debug/trace?from=node&to=10.96.0.1:443&kernel=true';

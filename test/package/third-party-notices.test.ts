@@ -50,7 +50,7 @@ describe('dist/THIRD-PARTY-NOTICES', () => {
     const imported = texts.flatMap((text) =>
       [...text.matchAll(/ from '((?:@[\w-]+\/)?\w[\w.-]*)/g)].map(([, name]) => name!),
     );
-    expect(imported).toEqual(expect.arrayContaining(['preact', 'uplot']));
+    expect(imported).toEqual(expect.arrayContaining(['preact']));
     for (const name of new Set(imported)) await expectNamed(join(repository, 'node_modules', name));
   });
 

@@ -162,6 +162,11 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
     return this.problemOf.keys();
   }
 
+  /** The state of a Service when its last change was judged. Cheap. */
+  stateOf(service: ServiceKey): VerdictState {
+    return this.problemOf.get(service)?.state ?? 'ok';
+  }
+
   /** The verdict on a Service as of now; undefined if no object of it is known. Costs what the Service has. */
   of(service: ServiceKey): Verdict | undefined {
     this.touchUnresponsive(FRESH);

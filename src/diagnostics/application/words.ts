@@ -111,10 +111,16 @@ function listWords(name: string, { count, added, removed, changed, examples }: L
 
 /** `pod cart-7f9 on node-2, zone a: ready, used, 3 connections without an answer`: on terminals and on the page alike. */
 export function endpointWords(endpoint: EndpointExplanation): string {
+  const place = placeWords(endpoint);
+  const state = conditionWords(endpoint);
+  return place === '' ? state : `${place}: ${state}`;
+}
+
+/** The same without its place: `ready, used, 3 connections without an answer`. */
+export function conditionWords(endpoint: EndpointExplanation): string {
   const { used, reason, ready, serving, terminating, zoneHints, nodeHints, weight, share } = endpoint;
   const { unresponsive, unansweredConnections = 0 } = endpoint;
-  const place = placeWords(endpoint);
-  const state = compactTexts(
+  return compactTexts(
     ready ? 'ready' : 'not ready',
     terminating && (serving ? 'terminating, still serving' : 'terminating'),
     used ? 'used' : reason === undefined ? 'not used' : `not used (${reason})`,
@@ -126,7 +132,6 @@ export function endpointWords(endpoint: EndpointExplanation): string {
     unresponsive && SILENT,
     unansweredConnections > 0 && `${counted(unansweredConnections, 'connection')} without an answer`,
   ).join(', ');
-  return place === '' ? state : `${place}: ${state}`;
 }
 
 /** The pod of an endpoint, and where it runs; empty if nothing is known. */

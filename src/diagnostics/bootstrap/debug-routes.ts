@@ -1,6 +1,6 @@
 import {
   differenceRoutes,
-  endpointRoutes,
+  searchRoutes,
   serviceListRoutes,
   serviceRoutes,
   statusRoutes,
@@ -19,7 +19,9 @@ import { ModeRules } from './mode-rules.js';
 import { release } from 'node:os';
 import type { ExplainAddress } from '../application/explain/explain-address.js';
 import { Explain } from '../application/explain/explain.js';
-import { ListServices, FindEndpoints } from '../application/status/list-services.js';
+import { ListServices } from '../application/status/list-services.js';
+import { SearchServices } from '../application/status/search-services.js';
+import { placesIn, podsIn, type NamedPod } from '../application/trace/named-ends.js';
 import { ReportStatus } from '../application/status/report-status.js';
 import { counted } from '../../application/words.js';
 import { timeText } from '../../domain/model/text.js';
@@ -50,14 +52,18 @@ export function debugRoutes(parts: DiagnosedParts, startTime: number): Routes {
 
 /** Traces packets. Opens what it needs for each query, and keeps nothing. */
 function openTraceRoutes(parts: DiagnosedParts): Routes {
-  const { mode, served, localAddresses, ejection, commandLine, logger } = parts;
+  const { mode, served, localAddresses, ejection, commandLine, logger, state } = parts;
   const modeRules = new ModeRules(commandLine.configuration, logger, mode);
+  const loops = served.map(({ loop }) => loop);
+  const names = {
+    places: () => Promise.resolve(placesIn(loops)),
+    pods: (pod: NamedPod) => Promise.resolve(podsIn(state, pod)),
+  };
   return traceRoutes(async (query, rules, signal) => {
     if (mode.isEmbedded) throw new CannotTraceError(`packets cannot be followed in ${mode.name} mode`);
-    const loops = served.map(({ loop }) => loop);
     const follow = (packets: TracePackets) => packets.trace(query, rules, signal);
     return withTracing(parts, loops, localAddresses, modeRules, follow, ejection);
-  });
+  }, names);
 }
 
 /** Reports about the proxy and its Services. */
@@ -125,7 +131,7 @@ function reportRoutes(parts: DiagnosedParts, addresses: ExplainAddress, startTim
       changes: changeHistory.total,
     })),
     ...serviceListRoutes(list),
-    ...endpointRoutes(new FindEndpoints(state)),
+    ...searchRoutes(new SearchServices(state, loops, list, verdicts)),
     ...statusRoutes(report, changeHistory, async () => {
       await Promise.all([mode.variantMix?.renew(), obstacles?.renew(), answers.read()]);
     }),

@@ -24,7 +24,7 @@ import { parseDisplayName } from '../../domain/model/service-port-name.js';
 import type { Mode } from '../../bootstrap/modes/mode.js';
 import { podsOfCluster } from '../adapters/kubernetes/user-cluster.js';
 import { answerRequest } from '../adapters/cli/commands/trace.js';
-import type { ClusterPlace } from '../application/trace/named-ends.js';
+import { placesIn } from '../application/trace/named-ends.js';
 import { withTracing } from './tracing.js';
 
 /**
@@ -134,28 +134,10 @@ export async function traceManifests(invocation: Invocation<'trace'>, logger: Lo
       table: ForwardingTable.of(state, contexts.of(family, true).forwarding),
     }));
     return withTracing(parts, tables, here, new ModeRules(commandLine.configuration, logger), (packets) =>
-      answerRequest(
-        invocation.request,
-        (query) => packets.trace(query, invocation.request.rules),
-        () => Promise.resolve(placesIn(tables)),
-        podsOfCluster(invocation),
-      ),
+      answerRequest(invocation.request, (query) => packets.trace(query, invocation.request.rules), {
+        places: () => Promise.resolve(placesIn(tables)),
+        pods: podsOfCluster(invocation),
+      }),
     );
   });
-}
-
-function placesIn(tables: readonly { readonly table: ForwardingTable }[]): readonly ClusterPlace[] {
-  return tables.flatMap(({ table }) =>
-    [...table.services()].flatMap((service) =>
-      table
-        .entriesOf(service)
-        .flatMap(({ name, family, frontends }) =>
-          frontends.flatMap(({ kind, address, port }) =>
-            kind === 'cluster-ip' && address !== undefined
-              ? { service, port: name.port, number: port, protocol: name.protocol, family, address }
-              : [],
-          ),
-        ),
-    ),
-  );
 }

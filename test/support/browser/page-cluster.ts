@@ -47,11 +47,12 @@ export function emptyCluster(): string {
   return yaml(testNode, testServiceCidr);
 }
 
-/** `ml/large`, with so many endpoints `10.246.0.0`, `10.246.0.1`, …, in two slices, since one has a thousand at most; in YAML. */
+/** `ml/large`, with so many endpoints, of which the 501st is not ready: `10.246.0.0`, `10.246.0.1`, …, in two slices, since one has a thousand at most; in YAML. */
 export function largeService(count: number): string {
-  const endpoints = Array.from({ length: count }, (_, number) =>
-    endpoint(`10.246.${number >> 8}.${number & 255}`),
-  );
+  const endpoints = Array.from({ length: count }, (_, number) => {
+    const isReady = number !== 500;
+    return endpoint(`10.246.${number >> 8}.${number & 255}`, { ready: isReady, serving: isReady });
+  });
   const half = Math.ceil(count / 2);
   return yaml(
     service('ml', 'large', '172.30.201.1', { ports: [{ name: 'http', port: 80 }] }),
@@ -101,5 +102,12 @@ function endpoint(
   address: string,
   conditions: object = { ready: true, serving: true, terminating: false },
 ): object {
-  return { addresses: [address], conditions, nodeName: 'node2' };
+  const pod = `pod-${address.split('.').slice(2).join('-')}`;
+  return {
+    addresses: [address],
+    conditions,
+    nodeName: 'node2',
+    zone: 'b',
+    targetRef: { kind: 'Pod', name: pod },
+  };
 }

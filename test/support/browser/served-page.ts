@@ -20,30 +20,45 @@ export class ServedPage {
     readonly browser: BrowserIn,
     private readonly namespace: Namespace,
     private readonly folder: string,
+    private readonly nodeName: string,
   ) {}
 
-  /** @param count so many Services besides those of `pageObjects` */
-  static async open(count = 0): Promise<ServedPage> {
+  /**
+   * @param count so many Services besides those of `pageObjects`
+   * @param objects in place of `pageObjects`, with the Node of this name
+   */
+  static async open(count = 0, objects = pageObjects(), nodeName = 'node1'): Promise<ServedPage> {
     const namespace = await Namespace.open('page');
     await namespace.run(['ip', 'link', 'add', 'uplink', 'type', 'veth', 'peer', 'name', 'away']);
     await namespace.run(['ip', 'address', 'add', '198.51.100.11/24', 'dev', 'uplink']);
     await namespace.run(['ip', 'link', 'set', 'away', 'up']);
     await namespace.run(['ip', 'link', 'set', 'uplink', 'arp', 'off', 'up']);
     await namespace.run(['ip', 'route', 'add', 'default', 'dev', 'uplink']);
+    await namespace.run(['sysctl', '-q', '-w', 'net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1']);
     const folder = await mkdtemp(join(tmpdir(), 'kubeproxy-page-'));
     const browser = await BrowserIn.open(namespace.name);
-    const served = new ServedPage(new Host(namespace.name), browser, namespace, folder);
-    await served.place(pageObjects());
+    const served = new ServedPage(new Host(namespace.name), browser, namespace, folder, nodeName);
+    await served.place(objects);
     if (count > 0) await writeFile(join(folder, 'many.json'), manyServices(count));
     await served.startProxy();
     return served;
   }
 
-  /** Starts the proxy unless it runs; returns when everything is programmed. */
+  /** Starts the proxy unless it runs, or continues it; returns when everything is programmed. */
   async startProxy(): Promise<void> {
-    if (this.proxy) return;
+    if (this.proxy) {
+      process.kill(this.proxy.pid, 'SIGCONT');
+      return;
+    }
     const proxy = await Command.start(this.node, [
-      ...['--proxy-mode', 'nftables', '--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16'],
+      ...[
+        '--proxy-mode',
+        'nftables',
+        '--hostname-override',
+        this.nodeName,
+        '--cluster-cidr',
+        '10.244.0.0/16',
+      ],
       ...['--manifests', this.folder, '--conntrack-max-per-core', '0'],
       ...['--conntrack-tcp-timeout-established', '0', '--conntrack-tcp-timeout-close-wait', '0'],
     ]);
@@ -51,9 +66,15 @@ export class ServedPage {
     await proxy.until('everything is programmed', async () => (await syncStateOf(this.node)).idle);
   }
 
+  /** From now on, the kernel accepts its connections, and nobody answers. */
+  hangProxy(): void {
+    process.kill(this.proxy!.pid, 'SIGSTOP');
+  }
+
   async killProxy(): Promise<void> {
-    if (this.proxy?.running) await this.proxy.stop('SIGKILL');
+    const proxy = this.proxy;
     this.proxy = undefined;
+    if (proxy?.running) await proxy.stop('SIGKILL');
   }
 
   /** Replaces the objects of `pageObjects` in one step. */

@@ -12,14 +12,16 @@ import {
 import { type ExplainAddress, parseSubject } from '../../application/explain/explain-address.js';
 import type { Explain } from '../../application/explain/explain.js';
 import { pipeline } from 'node:stream/promises';
-import type { ListServices, FindEndpoints } from '../../application/status/list-services.js';
-import type { RowFilter, EndpointMatches } from '../../application/status/service-row.js';
+import type { ListServices } from '../../application/status/list-services.js';
+import type { SearchServices } from '../../application/status/search-services.js';
+import type { RowFilter } from '../../application/status/service-row.js';
 import type { Diff } from '../../application/difference/diff.js';
 import { errorMessage } from '../../../application/error-message.js';
 import { parseDuration } from '../../../application/words.js';
 import type { TraceAnswer } from '../../application/trace/answer.js';
-import type { TracedRules } from '../../application/trace/trace-packets.js';
-import { InvalidQueryError, parseQuery, type TraceQuery } from '../../domain/trace/query.js';
+import { parseNamedQuery, withoutNames, type ClusterNames } from '../../application/trace/named-ends.js';
+import { CannotTraceError, type TracedRules } from '../../application/trace/trace-packets.js';
+import { InvalidQueryError, type TraceQuery } from '../../domain/trace/query.js';
 
 /**
  * `/debug/status`: how the proxy is, a `ProxyStatus`, always with 200. `/debug/history?service=NAMESPACE/NAME&namespace=&since=10m&limit=`,
@@ -151,12 +153,19 @@ function json(answer: (parameters: URLSearchParams, left: AbortSignal) => Promis
   };
 }
 
-/** Our own: `/debug/endpoints?part=10.244.1.&part=:8080` shows which Services have endpoints with such parts of `ip:port`. */
-export function endpointRoutes(endpoints: FindEndpoints): Routes {
+const MOST_FOUND = 200;
+
+/**
+ * Our own: `/debug/search?text=web&problems=true&limit=200` finds Services by words of their names, ports, addresses and endpoints: exact
+ * matches first, then those with problems.
+ */
+export function searchRoutes(services: SearchServices): Routes {
   return {
-    '/debug/endpoints': json(async (parameters, left): Promise<EndpointMatches> => {
-      const parts = parameters.getAll('part').filter(Boolean);
-      return { matches: await endpoints.matching(parts, left) };
+    '/debug/search': json((parameters, left) => {
+      const limit = Number(parameters.get('limit') ?? MOST_FOUND);
+      const problems = parameters.get('problems') === 'true';
+      const text = parameters.get('text') ?? '';
+      return services.search({ text, problems, limit: Number.isNaN(limit) ? MOST_FOUND : limit }, left);
     }),
   };
 }
@@ -170,19 +179,20 @@ export function differenceRoutes(diff: Diff): Routes {
 const AT_A_TIME = 2;
 
 /**
- * Our own: `/debug/trace?from=SOURCE&to=ADDRESS:PORT/PROTOCOL` shows what becomes of new connections, by the rules as they should be,
- * or with `kernel=true` as they are. What cannot be answered is `{"error": …}`: 400 for a query that cannot be read, otherwise 500. Two are
+ * Our own: `/debug/trace?from=SOURCE&to=DESTINATION` shows what becomes of new connections, by the rules as they should be,
+ * or with `kernel=true` as they are. Both ends are as the command takes them, addresses or names. What cannot be answered is `{"error": …}`: 400 for a query that cannot be read, otherwise 500. Two are
  * followed at a time, and none for a client that has left.
  */
 export function traceRoutes(
   trace: (query: TraceQuery, rules: TracedRules, signal: AbortSignal) => Promise<TraceAnswer>,
+  names: ClusterNames,
 ): Routes {
   const semaphore = new Semaphore(AT_A_TIME);
   return {
     '/debug/trace': async ({ parameters }, response) => {
       const left = clientLeft(response);
       try {
-        const query = parseQuery(parameters.get('from') ?? '', parameters.get('to') ?? '');
+        const query = await readTraceQuery(parameters, names);
         const rules = parameters.get('kernel') === 'true' ? 'actual' : 'desired';
         respondJson(response, 200, await semaphore.run(left, () => trace(query, rules, left)));
       } catch (error) {
@@ -192,6 +202,16 @@ export function traceRoutes(
       }
     },
   };
+}
+
+/** @throws InvalidQueryError */
+async function readTraceQuery(parameters: URLSearchParams, names: ClusterNames): Promise<TraceQuery> {
+  try {
+    const named = parseNamedQuery(parameters.get('from') ?? '', parameters.get('to') ?? '');
+    return 'query' in named ? named.query : await withoutNames(named.named, names);
+  } catch (error) {
+    throw error instanceof CannotTraceError ? new InvalidQueryError(error.message, { cause: error }) : error;
+  }
 }
 
 /** Limits how much work runs at a time. The rest waits in order. */

@@ -15,7 +15,7 @@ import { hasNoFrontend } from '../../../domain/verdict/judge-port.js';
 import type { Verdict } from '../../../domain/verdict/verdict.js';
 import type { ServiceStatuses } from '../../../application/status/service-statuses.js';
 import type { ServiceVerdicts } from '../../../application/status/service-verdicts.js';
-import type { RowFilter, ServiceList, ServiceRow, UnknownName, EndpointMatch } from './service-row.js';
+import type { RowFilter, ServiceList, ServiceRow, UnknownName } from './service-row.js';
 import { ejectedOf } from '../../../domain/select-endpoints.js';
 import { endpointPlace, type Endpoint } from '../../../domain/model/endpoint.js';
 import { listedEndpoints, type SlicePort } from '../../../domain/model/endpoint-slice.js';
@@ -56,7 +56,7 @@ export class ListServices {
     // Invalid Services are problems, and not in the state.
     const all = new Set(this.verdicts.problemKeys());
     if (!filter.problems) for (const key of this.state.serviceKeys()) all.add(key);
-    const keys = sorted([...all].filter(chosen));
+    const keys = sortedKeys([...all].filter(chosen));
     for (let start = 0; start < keys.length; start += PORTION) {
       await yieldToEventLoop();
       const rows = keys.slice(start, start + PORTION).flatMap((key) => this.row(key) ?? []);
@@ -72,7 +72,7 @@ export class ListServices {
     for (const name of names) {
       const isIt = chosenBy({ names: [name], ...(namespace !== undefined && { namespace }) });
       if (listed.some(isIt)) continue;
-      const left = sorted([...this.state.notProxiedKeys()].filter(isIt));
+      const left = sortedKeys([...this.state.notProxiedKeys()].filter(isIt));
       const full = name.includes('/') ? [name] : namespace === undefined ? [] : [`${namespace}/${name}`];
       const keys = left.length > 0 ? left : full;
       const found = await Promise.all(
@@ -93,7 +93,7 @@ export class ListServices {
   }
 
   /** Undefined if the Service is gone by now. */
-  private row(key: ServiceKey): ServiceRow | undefined {
+  row(key: ServiceKey): ServiceRow | undefined {
     const service = this.state.service(key);
     const verdict = this.verdicts.of(key);
     if (!service || !verdict) return verdict && notProxiedRow(key, verdict);
@@ -156,14 +156,15 @@ function chosenBy({
 }
 
 /** By namespace, then name. In the keys a `/` is between them, which `-` and `.` come before. */
-function sorted(keys: readonly ServiceKey[]): readonly ServiceKey[] {
+export function sortedKeys(keys: readonly ServiceKey[]): readonly ServiceKey[] {
   return keys
     .map((key) => key.replace('/', '\0'))
     .sort()
     .map((key) => key.replace('\0', '/'));
 }
 
-function frontendTexts(entries: readonly ForwardingEntry[]): readonly string[] {
+/** As they are in a row. */
+export function frontendTexts(entries: readonly ForwardingEntry[]): readonly string[] {
   const texts = (wanted: (frontend: Frontend) => boolean): readonly string[] =>
     entries.flatMap((entry) =>
       requestedFrontends(entry)
@@ -177,40 +178,4 @@ function frontendTexts(entries: readonly ForwardingEntry[]): readonly string[] {
 function notProxiedRow(key: ServiceKey, verdict: Verdict): ServiceRow {
   const [namespace = '', name = ''] = key.split('/');
   return { namespace, name, frontends: [], endpointCounts: { used: 0, known: 0 }, ...verdict };
-}
-
-/** Endpoints that are looked at in one turn of the event loop: a few milliseconds. */
-const SEARCHED_AT_A_TIME = 5_000;
-
-/** Use case FindEndpoints: whose endpoints have an address, or a part of one. It looks at all of them, so only for people who ask. */
-export class FindEndpoints {
-  constructor(private readonly state: Pick<ClusterState, 'serviceKeys' | 'slicesOf'>) {}
-
-  /** Served Services, in no order. @param signal aborted: nobody wants the rest */
-  async matching(texts: readonly string[], signal: AbortSignal): Promise<readonly EndpointMatch[]> {
-    const matches: EndpointMatch[] = [];
-    let looked = 0;
-    for (const service of [...this.state.serviceKeys()]) {
-      const found = new Set<string>();
-      let missing = texts;
-      for (const { endpoints } of this.state.slicesOf(service).flatMap(({ ports }) => ports)) {
-        looked += endpoints.length + 1;
-        if (looked >= SEARCHED_AT_A_TIME) {
-          looked = 0;
-          await yieldToEventLoop();
-          if (signal.aborted) return matches;
-        }
-        const places = endpoints.map(endpointPlace);
-        for (const text of missing) {
-          const match = places.find((place) => place.includes(text));
-          if (match === undefined) continue;
-          found.add(match);
-          missing = missing.filter((other) => other !== text);
-        }
-        if (missing.length === 0) break;
-      }
-      if (found.size > 0) matches.push({ service, endpoints: [...found] });
-    }
-    return matches;
-  }
 }

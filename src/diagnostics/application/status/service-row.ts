@@ -45,17 +45,28 @@ export interface RowFilter {
   readonly problems: boolean;
 }
 
-/** A Service with endpoints at whose `ip:port` some texts occur. */
-export interface EndpointMatch {
-  /** `namespace/name`. */
-  readonly service: string;
-  /** For each text that occurs at one, the first of them. */
-  readonly endpoints: readonly string[];
+/** Which Services are searched for. */
+export interface ServiceSearch {
+  /** Words of names, ports, types, frontends or endpoints' addresses: every one must occur. Empty: all Services. */
+  readonly text: string;
+  /** Only those that are not ok. */
+  readonly problems: boolean;
+  /** The most rows to return. */
+  readonly limit: number;
 }
 
-/** The answer to which Services have such endpoints. */
-export interface EndpointMatches {
-  readonly matches: readonly EndpointMatch[];
+/** A Service that was found. */
+export interface FoundService extends ServiceRow {
+  /** The endpoints for which it was found; missing: it was found without them. */
+  readonly foundEndpoints?: readonly string[];
+}
+
+/** The answer to a search. */
+export interface ServiceMatches {
+  /** Exact matches first, then problems, the worst first, then by name. */
+  readonly services: readonly FoundService[];
+  /** How many were found, with those left out because of the limit. */
+  readonly total: number;
 }
 
 /** The answer of a list. */

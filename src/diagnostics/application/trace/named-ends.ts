@@ -1,7 +1,12 @@
+/** Queries whose ends are names of pods and Services. */
+
+import type { ForwardingTable } from '../../../domain/forwarding/forwarding-table.js';
 import { isProtocol, type Protocol, type ServiceKey } from '../../../domain/model/service-port-name.js';
-import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { CannotTraceError } from './trace-packets.js';
 import { parseAddress, type Address } from '../../../domain/net/address.js';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import type { ClusterState } from '../../../domain/state/cluster-state.js';
+import { parseQuery, parseSource, type TraceQuery, type TraceSource } from '../../domain/trace/query.js';
+import { CannotTraceError } from './trace-packets.js';
 
 /** A port of a Service, as somebody names it. */
 export interface NamedDestination {
@@ -151,4 +156,109 @@ export function podAddress({ pod }: NamedPod, known: readonly KnownPod[], family
       ? `the pod ${found.pod} has no address yet (${found.phase})`
       : `the pod ${found.pod} has no ${family!} address`,
   );
+}
+
+/** A query from or to a pod, or to a Service, by its name. */
+export interface NamedQuery {
+  readonly from: TraceSource | NamedPod;
+  readonly to: NamedDestination | NamedPodPort | Omit<TraceQuery, 'from'>;
+}
+
+/** What names mean in a cluster: those that may be meant. */
+export interface ClusterNames {
+  /** The cluster IPs of Services. */
+  places(destination: NamedDestination): Promise<readonly ClusterPlace[]>;
+  pods(pod: NamedPod): Promise<readonly KnownPod[]>;
+}
+
+/**
+ * Reads a query, of addresses or of names.
+ * @param namespace of names without one
+ * @throws InvalidQueryError
+ */
+export function parseNamedQuery(
+  from: string,
+  to: string,
+  namespace?: string,
+): { readonly query: TraceQuery } | { readonly named: NamedQuery } {
+  const pod = parsePodName(from, namespace);
+  const destination = parsePodPort(to, namespace) ?? parseDestinationName(to, namespace);
+  if (!pod && !destination) return { query: parseQuery(from, to) };
+  return { named: { from: pod ?? parseSource(from), to: destination ?? parseQuery('node', to) } };
+}
+
+/**
+ * From and to the addresses of the pods, to the cluster IP of the Service, that are named.
+ * @throws CannotTraceError if it is not clear which those are
+ */
+export async function withoutNames({ from, to }: NamedQuery, names: ClusterNames): Promise<TraceQuery> {
+  const pods = 'pod' in from ? await names.pods(from) : [];
+  const family = familyOf(from, pods);
+  const place =
+    'service' in to
+      ? await placeFor(to, names, family)
+      : 'pod' in to
+        ? { ...to, to: podAddress(to, await names.pods(to), family) }
+        : to;
+  const sender: TraceSource =
+    'pod' in from ? { kind: 'pod', address: podAddress(from, pods, place.to.family) } : from;
+  return { ...place, from: sender };
+}
+
+async function placeFor(
+  name: NamedDestination,
+  names: ClusterNames,
+  family: IpFamily | undefined,
+): Promise<Omit<TraceQuery, 'from'>> {
+  const { address, number, protocol } = placeOf(name, await names.places(name), family);
+  return { to: parseAddress(address)!, port: number, protocol };
+}
+
+/** The family of the sender; undefined if it has addresses of both. @throws CannotTraceError */
+function familyOf(from: TraceSource | NamedPod, pods: readonly KnownPod[]): IpFamily | undefined {
+  if (!('pod' in from)) return from.kind === 'node' ? undefined : from.address?.family;
+  const { family } = podAddress(from, pods);
+  return pods[0]!.ips.every((ip) => parseAddress(ip)?.family === family) ? family : undefined;
+}
+
+/** The cluster IPs of all Services in these tables. */
+export function placesIn(tables: readonly { readonly table: ForwardingTable }[]): readonly ClusterPlace[] {
+  return tables.flatMap(({ table }) =>
+    [...table.services()].flatMap((service) =>
+      table
+        .entriesOf(service)
+        .flatMap(({ name, family, frontends }) =>
+          frontends.flatMap(({ kind, address, port }) =>
+            kind === 'cluster-ip' && address !== undefined
+              ? { service, port: name.port, number: port, protocol: name.protocol, family, address }
+              : [],
+          ),
+        ),
+    ),
+  );
+}
+
+/** The pods of that name that are endpoints of a Service: a proxy knows no others. Looks at all endpoints. */
+export function podsIn(
+  state: Pick<ClusterState, 'serviceKeys' | 'slicesOf'>,
+  { pod }: NamedPod,
+): readonly KnownPod[] {
+  const [name = '', wanted] = pod.split('/').reverse();
+  const found = new Map<string, Set<string>>();
+  for (const service of state.serviceKeys()) {
+    const [namespace = ''] = service.split('/');
+    if (wanted !== undefined && namespace !== wanted) continue;
+    for (const { endpoints } of state.slicesOf(service).flatMap(({ ports }) => ports))
+      for (const endpoint of endpoints) {
+        if (endpoint.pod !== name) continue;
+        const ips = found.get(`${namespace}/${name}`);
+        if (ips) ips.add(endpoint.address);
+        else found.set(`${namespace}/${name}`, new Set([endpoint.address]));
+      }
+  }
+  if (found.size === 0)
+    throw new CannotTraceError(
+      `no endpoint of a Service is the pod ${pod}; name its address, as this proxy knows no other pods`,
+    );
+  return [...found].map(([key, ips]) => ({ pod: key, phase: 'Running', ips: [...ips] }));
 }

@@ -4,6 +4,7 @@ import {
   CannotTraceError,
   type TracedRules,
 } from '../../../../src/diagnostics/application/trace/trace-packets.js';
+import type { ClusterNames } from '../../../../src/diagnostics/application/trace/named-ends.js';
 import { eachHandler } from '../../../../src/adapters/http/router.js';
 import { RunningProxy } from '../../../../src/diagnostics/adapters/cli/running-proxy.js';
 import { tracingByProxy } from '../../../../src/diagnostics/adapters/cli/commands/trace.js';
@@ -40,9 +41,17 @@ function trace(query: TraceQuery, rules: TracedRules): Promise<TraceAnswer> {
   return Promise.resolve({ ...ANSWER, remarks });
 }
 
+/** The only pod and the only Service. */
+const names: ClusterNames = {
+  places: async () => [
+    { service: 'shop/web', port: 'http', number: 80, protocol: 'TCP', family: 'IPv4', address: '10.96.0.7' },
+  ],
+  pods: async () => [{ pod: 'shop/web-1', phase: 'Running', ips: ['10.244.1.7'] }],
+};
+
 let served: Served;
 beforeEach(async () => {
-  served = await Served.start(traceRoutes(trace));
+  served = await Served.start(traceRoutes(trace, names));
 });
 afterEach(() => served.stop());
 
@@ -50,6 +59,8 @@ describe('the route that traces', () => {
   it.each([
     ['from=node&to=10.96.0.1:53/udp', ['node', '10.96.0.1:53/UDP', 'desired']],
     ['from=outside&to=%5Bfd00::1%5D:53&kernel=true', ['outside', '[fd00::1]:53/TCP', 'actual']],
+    ['from=pod/web-1&to=shop/web:http', ['10.244.1.7', '10.96.0.7:80/TCP', 'desired']],
+    ['from=node&to=service/web', ['node', '10.96.0.7:80/TCP', 'desired']],
   ])('answers %s', async (search, remarks) => {
     const response = await served.get(`/debug/trace?${search}`);
     expect([response.status, await response.json()]).toEqual([200, { ...ANSWER, remarks }]);
@@ -58,6 +69,8 @@ describe('the route that traces', () => {
   it.each([
     ['', 400, 'the destination "" is not ADDRESS:PORT'],
     ['from=pod&to=10.96.0.1:53', 400, 'the source "pod" is neither'],
+    ['from=node&to=shop/none', 400, 'no Service shop/none has a cluster IP here'],
+    ['from=node&to=web:https', 400, 'shop/web has no such port; it has http/tcp'],
     ['from=node&to=10.96.0.1:1', 500, 'this proxy does not serve IPv4'],
   ])('says why it cannot answer %s', async (search, status, reason) => {
     const response = await served.get(`/debug/trace?${search}`);
@@ -87,6 +100,7 @@ describe('the route that traces', () => {
           followed.push(() => resolve({ remarks: [] } as never));
           signal.addEventListener('abort', () => reject(signal.reason as Error));
         }),
+      names,
     );
     await served.stop();
     served = await Served.start(

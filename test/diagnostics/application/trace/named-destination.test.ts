@@ -63,3 +63,7 @@ it.each([
 it('says that a Service has no address of a family', () => {
   expect(() => found('b/web', 'IPv6')).toThrow('b/web has no cluster IP of IPv6');
 });
+
+it.each(['service/cart:http', 'svc/cart:http', 'services/shop/cart:http'])('%s names a Service', (text) => {
+  expect(found(text)).toMatchObject({ service: 'shop/cart', number: 80 });
+});

@@ -1,10 +1,14 @@
 import {
   parsePodName,
   parsePodPort,
+  placesIn,
   podAddress,
+  podsIn,
   type KnownPod,
 } from '../../../../src/diagnostics/application/trace/named-ends.js';
 import { CannotTraceError } from '../../../../src/diagnostics/application/trace/trace-packets.js';
+import { rawService, rawSlice } from '../../../support/objects.js';
+import { SeenCluster } from '../../../support/seen-cluster.js';
 
 const pod = (name: string, ips: readonly string[], phase = 'Running'): KnownPod => ({
   pod: name,
@@ -74,4 +78,40 @@ it.each([
   const finding = (): unknown => podAddress({ pod: 'cart-0' }, known, 'IPv6');
   expect(finding).toThrow(CannotTraceError);
   expect(finding).toThrow(message);
+});
+
+describe('a proxy', () => {
+  const service = (name: string, clusterIP: string) =>
+    rawService({ clusterIP }, { metadata: { namespace: 'shop', name } });
+  const slice = (name: string, pod: string, ...addresses: readonly string[]) =>
+    rawSlice(
+      {
+        endpoints: addresses.map((address) => ({
+          addresses: [address],
+          targetRef: { kind: 'Pod', namespace: 'shop', name: pod },
+        })),
+      },
+      { namespace: 'shop', name: `${name}-1`, labels: { 'kubernetes.io/service-name': name } },
+    );
+  const { state, loops } = new SeenCluster().deliver(
+    [service('web', '10.96.0.1'), service('api', '10.96.0.2')],
+    [slice('web', 'web-1', '10.1.1.1'), slice('api', 'web-1', '10.1.1.1', '10.1.1.2')],
+  );
+
+  it.each(['web-1', 'shop/web-1'])('knows the pod %s from the endpoints', (pod) => {
+    expect(podsIn(state, { pod })).toEqual([
+      { pod: 'shop/web-1', phase: 'Running', ips: ['10.1.1.1', '10.1.1.2'] },
+    ]);
+  });
+
+  it.each(['web', 'other/web-1'])('does not know the pod %s', (pod) => {
+    expect(() => podsIn(state, { pod })).toThrow(`no endpoint of a Service is the pod ${pod}`);
+  });
+
+  it('knows the cluster IPs of its Services', () => {
+    expect(placesIn(loops).map(({ service, address }) => [service, address])).toEqual([
+      ['shop/web', '10.96.0.1'],
+      ['shop/api', '10.96.0.2'],
+    ]);
+  });
 });

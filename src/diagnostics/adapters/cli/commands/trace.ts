@@ -4,30 +4,23 @@ import { exitCodeOf, ExitCode } from '../../../../adapters/cli/exit-code.js';
 import type { Invocation, RequestOf } from '../options.js';
 import { Option } from 'commander';
 import { type TracedRules, CannotTraceError } from '../../../application/trace/trace-packets.js';
-import { parseDestinationName, type ClusterPlace } from '../../../application/trace/named-ends.js';
-import { type NamedDestination, placeOf } from '../../../application/trace/named-ends.js';
 import {
-  parsePodName,
-  parsePodPort,
-  type NamedPod,
-  type NamedPodPort,
-  type KnownPod,
-  podAddress,
+  parseNamedQuery,
+  withoutNames,
+  type ClusterNames,
+  type ClusterPlace,
+  type NamedQuery,
 } from '../../../application/trace/named-ends.js';
 import {
   InvalidQueryError,
-  parseQuery,
-  parseSource,
   type TraceQuery,
-  type TraceSource,
   destinationText,
   sourceText,
 } from '../../../domain/trace/query.js';
 import { UsageError, rejectOperands } from '../../../../adapters/cli/usage-error.js';
 import { outputOptions, subcommand, type OutputFormat } from '../options.js';
 import { type FailedTrace, type TraceAnswer, traceAnswer } from '../../../application/trace/answer.js';
-import { parseAddress, hostPort } from '../../../../domain/net/address.js';
-import type { IpFamily } from '../../../../domain/net/ip-family.js';
+import { hostPort } from '../../../../domain/net/address.js';
 import { formatted, jsonLine, print, inToneOf } from '../output.js';
 import { open } from 'node:fs/promises';
 import { errorMessage } from '../../../../application/error-message.js';
@@ -48,12 +41,6 @@ interface TraceOptions {
   readonly queries?: string;
   readonly kernel?: boolean;
   readonly output?: OutputFormat;
-}
-
-/** A query from or to a pod, or to a Service, by its name. */
-interface NamedQuery {
-  readonly from: TraceSource | NamedPod;
-  readonly to: NamedDestination | NamedPodPort | Omit<TraceQuery, 'from'>;
 }
 
 /** Which packets to follow: that of one query, or those of a file of many; `-` is standard input. */
@@ -100,11 +87,8 @@ function queriesOf({ from, to, namespace, queries }: TraceOptions): TracedQuerie
     throw new UsageError(
       'trace takes --from SOURCE and --to ADDRESS:PORT[/PROTOCOL] or a Service, or --queries FILE',
     );
-  const pod = parsePodName(from, namespace);
-  const destination = parsePodPort(to, namespace) ?? parseDestinationName(to, namespace);
   try {
-    if (!pod && !destination) return { query: parseQuery(from, to) };
-    return { named: { from: pod ?? parseSource(from), to: destination ?? parseQuery('node', to) } };
+    return parseNamedQuery(from, to, namespace);
   } catch (error) {
     if (error instanceof InvalidQueryError) throw new UsageError(error.message);
     throw error;
@@ -115,32 +99,28 @@ function queriesOf({ from, to, namespace, queries }: TraceOptions): TracedQuerie
 export async function trace(invocation: Invocation<typeof traceCommand>): Promise<number> {
   const { request, configuration } = invocation;
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
-  return answerRequest(request, tracingByProxy(proxy, request.rules), placesOfProxy(proxy), async (named) => {
-    // Only a pod that is named needs the API server.
-    const { podsOfCluster } = await import('../../kubernetes/user-cluster.js');
-    return podsOfCluster(invocation)(named);
+  return answerRequest(request, tracingByProxy(proxy, request.rules), {
+    places: placesOfProxy(proxy),
+    async pods(named) {
+      // Only a pod that is named needs the API server.
+      const { podsOfCluster } = await import('../../kubernetes/user-cluster.js');
+      return podsOfCluster(invocation)(named);
+    },
   });
 }
 
 /** Answers queries, of a running proxy or from manifests. Rejects with an error for people if it cannot. */
 type Tracing = (query: TraceQuery) => Promise<TraceAnswer>;
 
-/** The cluster IPs of the Services that may be meant. */
-type PlacesOf = (destination: NamedDestination) => Promise<readonly ClusterPlace[]>;
-
-/** The pods that may be meant. */
-type PodsOf = (pod: NamedPod) => Promise<readonly KnownPod[]>;
-
 /** Prints the results of packets. 1 if one is rejected or dropped, or a query cannot be answered. */
 export async function answerRequest(
   request: RequestOf<typeof traceCommand>,
   tracing: Tracing,
-  placesOf: PlacesOf,
-  podsOf: PodsOf,
+  names: ClusterNames,
 ): Promise<ExitCode> {
   if ('queries' in request) return answerLines(request.queries, tracing);
   try {
-    const query = 'query' in request ? request.query : await queryOf(request.named, placesOf, podsOf);
+    const query = 'query' in request ? request.query : await withoutNames(request.named, names);
     const answer = await tracing(query);
     await print(printed(answer, request));
     return exitCodeOf(!isDelivered(answer));
@@ -150,40 +130,6 @@ export async function answerRequest(
     await print(jsonLine({ error: error.message }));
     return ExitCode.problem;
   }
-}
-
-/**
- * From and to the addresses of the pods, to the cluster IP of the Service, that are named.
- * @throws CannotTraceError if it is not clear which those are
- */
-async function queryOf({ from, to }: NamedQuery, placesOf: PlacesOf, podsOf: PodsOf): Promise<TraceQuery> {
-  const pods = 'pod' in from ? await podsOf(from) : [];
-  const family = familyOf(from, pods);
-  const place =
-    'service' in to
-      ? await placeFor(to, placesOf, family)
-      : 'pod' in to
-        ? { ...to, to: podAddress(to, await podsOf(to), family) }
-        : to;
-  const sender: TraceSource =
-    'pod' in from ? { kind: 'pod', address: podAddress(from, pods, place.to.family) } : from;
-  return { ...place, from: sender };
-}
-
-async function placeFor(
-  name: NamedDestination,
-  placesOf: PlacesOf,
-  family: IpFamily | undefined,
-): Promise<Omit<TraceQuery, 'from'>> {
-  const { address, number, protocol } = placeOf(name, await placesOf(name), family);
-  return { to: parseAddress(address)!, port: number, protocol };
-}
-
-/** The family of the sender; undefined if it has addresses of both. @throws CannotTraceError */
-function familyOf(from: TraceSource | NamedPod, pods: readonly KnownPod[]): IpFamily | undefined {
-  if (!('pod' in from)) return from.kind === 'node' ? undefined : from.address?.family;
-  const { family } = podAddress(from, pods);
-  return pods[0]!.ips.every((ip) => parseAddress(ip)?.family === family) ? family : undefined;
 }
 
 /** JSON as one line, as for the queries of a file. */
@@ -254,7 +200,7 @@ export function tracingByProxy(proxy: RunningProxy, rules: TracedRules): Tracing
 }
 
 /** Those that the proxy running on this node serves. */
-function placesOfProxy(proxy: RunningProxy): PlacesOf {
+function placesOfProxy(proxy: RunningProxy): ClusterNames['places'] {
   return async ({ service }) => {
     const places: ClusterPlace[] = [];
     const { keys } = await findKeys(proxy, [{ service }]);

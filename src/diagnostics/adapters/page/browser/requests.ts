@@ -4,15 +4,17 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 export interface Polled<T> {
   /** Undefined before the first one. */
   readonly value?: T;
+  /** The request that it answers. */
+  readonly path?: string;
   /** When it arrived, in milliseconds since the epoch. */
-  readonly at?: number;
+  readonly time?: number;
   /** Why the last request failed. */
   readonly problem?: RequestError | undefined;
 }
 
 /**
- * A request that failed: the proxy is not reachable, or has no such route (it has another version, or the route is disabled), or
- * rejected the request.
+ * A request that failed: the proxy did not answer it, or has no such route (it has another version, or the route is disabled), or
+ * rejected it.
  */
 export class RequestError extends Error {
   constructor(
@@ -23,50 +25,150 @@ export class RequestError extends Error {
   }
 }
 
-interface PollOptions {
-  /** Milliseconds after which to send the request again. */
-  readonly period?: number;
-  /** Send it as soon as this changes, whatever the period; null: do not send it yet. */
-  readonly when?: string | null;
-}
-
 const SECOND = 1_000;
+/** A proxy that has not answered the smallest request by then does not respond. */
+const HEARTBEAT_TIMEOUT = 1_500;
 const TIMEOUT = 10_000;
-/** A proxy spends at most a tenth of its time on one open page. */
+/** Of requests that the user makes: reading the kernel's rules may take long. */
+const LONG_TIMEOUT = 60_000;
+/** Data on the page is requested again after this time, also if nothing has changed. */
+const PERIOD = 5 * SECOND;
+/** Data that is older is not called live. */
+export const OLD = 10 * SECOND;
+/** A proxy spends at most a tenth of its time on one open page, as long as the data does not get old. */
 const TIMES_AS_LONG = 9;
 
-/** Repeats a request while the page is visible. @param path relative to the page; undefined: nothing to request */
-export function usePolled<T>(
-  path: string | undefined,
-  { period = SECOND, when }: PollOptions = {},
-): Polled<T> {
-  const current = when === null ? undefined : path;
-  const [state, setState] = useState<Polled<T> & { readonly path?: string }>({});
-  const latestWhen = useRef(when);
-  latestWhen.current = when;
-  useWhileVisible(current, period, async (requested, signal) => {
-    const requestedFor = latestWhen.current;
+/** Milliseconds to wait before the next request. @param took how long the last response took */
+export function pauseAfter(took: number): number {
+  return Math.min(PERIOD, Math.max(SECOND, TIMES_AS_LONG * took));
+}
+
+/** Whether the proxy responds. */
+export interface Connection {
+  readonly connected: boolean;
+  /** Since when, in milliseconds since the epoch. */
+  readonly since: number;
+  /** Different whenever the cluster, or its state in the kernel, has changed. */
+  readonly changes: string;
+}
+
+let connection: Connection = { connected: true, since: Date.now(), changes: '' };
+const followers = new Set<(state: Connection) => void>();
+
+/** Whether the proxy responds, and whether something has changed. */
+export function useConnection(): Connection {
+  const [state, setState] = useState(connection);
+  useEffect(() => {
+    setState(connection);
+    followers.add(setState);
+    return () => void followers.delete(setState);
+  }, []);
+  return state;
+}
+
+function setConnection(connected: boolean, changes = connection.changes): void {
+  if (connected === connection.connected && changes === connection.changes) return;
+  const since = connected === connection.connected ? connection.since : Date.now();
+  connection = { connected, since, changes };
+  for (const follow of followers) follow(connection);
+}
+
+interface SyncState {
+  readonly idle: boolean;
+  readonly appliedEvents: number;
+  readonly changes: number;
+}
+
+/** Queries the proxy once a second, while the page is visible, whether it responds and whether something has changed. */
+export async function followConnection(): Promise<never> {
+  for (;;) {
+    await visible();
+    try {
+      const { idle, appliedEvents, changes } = await getJson<SyncState>(
+        'debug/sync',
+        AbortSignal.timeout(HEARTBEAT_TIMEOUT),
+      );
+      setConnection(true, `${appliedEvents} ${changes} ${idle}`);
+    } catch (problem) {
+      setConnection((problem as RequestError).reason !== 'unreachable');
+    }
+    await pause(SECOND);
+  }
+}
+
+const shownTimes = new Map<object, number>();
+
+/** When the oldest data on the page arrived, in milliseconds since the epoch; undefined if there is none. */
+export function oldestTime(): number | undefined {
+  return shownTimes.size === 0 ? undefined : Math.min(...shownTimes.values());
+}
+
+function useShownTime(time: number | undefined): void {
+  const { current } = useRef({});
+  useEffect(() => {
+    if (time === undefined) return undefined;
+    shownTimes.set(current, time);
+    return () => void shownTimes.delete(current);
+  }, [time]);
+}
+
+/** The last responses, so that a view that is opened again has its rows immediately. */
+const known = new Map<string, Polled<unknown>>();
+const MOST_KNOWN = 30;
+
+/**
+ * Repeats a request while the page is visible: after a change, and every few seconds.
+ * @param path relative to the page; undefined: nothing to request
+ * @param keepsFormer whether the response to the path before is returned until the first one to this path
+ */
+export function usePolled<T>(path: string | undefined, keepsFormer = false): Polled<T> {
+  const [state, setState] = useState<Polled<T>>({});
+  const latest = useRef(connection);
+  latest.current = useConnection();
+  useWhileVisible(path, async (requested, signal) => {
+    const { since, changes } = latest.current;
     const start = performance.now();
-    const result = await getJson<T>(requested, signal).then(
-      (value): Polled<T> => ({ value, at: Date.now(), problem: undefined }),
-      (problem: RequestError): Polled<T> => ({ problem }),
-    );
+    const result = await answerTo<T>(requested, signal);
     if (signal.aborted) return;
     setState((last) => ({ ...(last.path === requested && last), path: requested, ...result }));
-    await pause(pauseAfter(result.problem ? 0 : performance.now() - start));
+    if (result.value !== undefined) remember(requested, result);
+    await pause(pauseAfter(performance.now() - start));
     const isDue = (): boolean =>
-      result.problem?.reason === 'unreachable' ||
-      latestWhen.current !== requestedFor ||
-      performance.now() - start >= period;
-    while (!signal.aborted && !isDue()) await pause(SECOND);
+      latest.current.changes !== changes ||
+      latest.current.since !== since ||
+      performance.now() - start >= PERIOD;
+    while (!signal.aborted && !isDue()) await pause(SECOND / 4);
   });
-  return state.path === current ? state : {};
+  const shown =
+    state.path === path ? state : ((known.get(path ?? '') as Polled<T>) ?? (keepsFormer ? state : {}));
+  useShownTime(path === undefined ? undefined : shown.time);
+  return shown;
+}
+
+function remember(path: string, result: Polled<unknown>): void {
+  known.delete(path);
+  known.set(path, { ...result, path });
+  if (known.size > MOST_KNOWN) known.delete(known.keys().next().value!);
+}
+
+/** Sends a request once, and again when the key changes. */
+export function useAnswer<T>(path: string | undefined, key: unknown): Polled<T> {
+  const [state, setState] = useState<Polled<T> & { readonly key?: unknown }>({});
+  useEffect(() => {
+    if (path === undefined) return undefined;
+    const left = new AbortController();
+    void answerTo<T>(path, left.signal, LONG_TIMEOUT).then((result) => {
+      if (!left.signal.aborted) setState({ ...result, path, key });
+    });
+    return () => left.abort();
+  }, [path, key]);
+  return state.path === path && state.key === key ? state : {};
 }
 
 /** Follows a response without an end, a line of JSON from time to time. The last line counts. */
 export function useLines<T>(path: string): Polled<T> {
   const [state, setState] = useState<Polled<T>>({});
-  useWhileVisible(path, 0, async (requested, signal) => {
+  useWhileVisible(path, async (requested, signal) => {
     const stop = new AbortController();
     const either = AbortSignal.any([signal, stop.signal]);
     const stopIfHidden = (): void => {
@@ -74,7 +176,7 @@ export function useLines<T>(path: string): Polled<T> {
     };
     document.addEventListener('visibilitychange', stopIfHidden, { signal: either });
     try {
-      for await (const value of getLines<T>(requested, either)) setState({ value, at: Date.now() });
+      for await (const value of getLines<T>(requested, either)) setState({ value, time: Date.now() });
     } catch (problem) {
       if (!either.aborted) setState((last) => ({ ...last, problem: problem as RequestError }));
     } finally {
@@ -82,50 +184,13 @@ export function useLines<T>(path: string): Polled<T> {
     }
     await pause(SECOND);
   });
+  useShownTime(state.time);
   return state;
-}
-
-/** A text that changes whenever the cluster or its state in the kernel has changed; null while unknown. */
-export function useChanges(): string | null {
-  const { value } = usePolled<{ readonly idle: boolean; readonly appliedEvents: number }>('debug/sync');
-  return value ? `${value.appliedEvents} ${value.idle}` : null;
-}
-
-/** Whether the proxy responds. */
-interface ConnectionState {
-  readonly connected: boolean;
-  /** Since when, in milliseconds since the epoch. */
-  readonly since: number;
-}
-
-let connection: ConnectionState = { connected: true, since: Date.now() };
-const followers = new Set<(state: ConnectionState) => void>();
-
-/** Whether the last request of any view got a response. */
-export function useConnection(): ConnectionState {
-  const [state, setState] = useState(connection);
-  useEffect(() => {
-    followers.add(setState);
-    return () => followers.delete(setState);
-  }, []);
-  return state;
-}
-
-function setConnected(connected: boolean): void {
-  if (connected === connection.connected) return;
-  connection = { connected, since: Date.now() };
-  for (const follow of followers) follow(connection);
-}
-
-/** Milliseconds to wait before the next request. @param took how long the last response took */
-export function pauseAfter(took: number): number {
-  return Math.max(SECOND, TIMES_AS_LONG * took);
 }
 
 /** Repeats a step while the page is visible, until the view is left. */
 function useWhileVisible(
   path: string | undefined,
-  period: number,
   step: (path: string, signal: AbortSignal) => Promise<void>,
 ): void {
   useEffect(() => {
@@ -139,7 +204,7 @@ function useWhileVisible(
     };
     void run();
     return () => ended.abort();
-  }, [path, period]);
+  }, [path]);
 }
 
 async function visible(): Promise<void> {
@@ -151,17 +216,26 @@ function pause(milliseconds: number): Promise<void> {
   return new Promise((done) => setTimeout(done, milliseconds));
 }
 
+function answerTo<T>(path: string, signal: AbortSignal, timeout = TIMEOUT): Promise<Polled<T>> {
+  return getJson<T>(path, AbortSignal.any([signal, AbortSignal.timeout(timeout)])).then(
+    (value) => ({ value, time: Date.now(), problem: undefined }),
+    (problem: RequestError) => ({ problem }),
+  );
+}
+
 async function getJson<T>(path: string, signal: AbortSignal): Promise<T> {
-  const response = await request(path, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT)]));
+  const response = await request(path, signal);
   return response.json().catch(unreachable) as Promise<T>;
 }
 
+/** A line is due every few seconds; without one, the connection is broken. */
 async function* getLines<T>(path: string, signal: AbortSignal): AsyncGenerator<T> {
   const response = await request(path, signal);
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   for (;;) {
-    const { done, value = '' } = await reader.read().catch(unreachable);
+    const silence = pause(TIMEOUT).then(unreachable);
+    const { done, value = '' } = await Promise.race([reader.read().catch(unreachable), silence]);
     const lines = (rest + value).split('\n');
     rest = lines.pop()!;
     for (const line of lines) if (line !== '') yield JSON.parse(line) as T;
@@ -171,13 +245,7 @@ async function* getLines<T>(path: string, signal: AbortSignal): AsyncGenerator<T
 
 /** A 404 in JSON is a response: it explains why there is nothing. @throws RequestError */
 async function request(path: string, signal: AbortSignal): Promise<Response> {
-  const response = await fetch(path, { signal, headers: { Accept: 'application/json' } }).catch(
-    (error: Error) => {
-      if (error.name !== 'AbortError') setConnected(false);
-      return unreachable();
-    },
-  );
-  setConnected(true);
+  const response = await fetch(path, { signal, headers: { Accept: 'application/json' } }).catch(unreachable);
   const { ok, status } = response;
   const isJson = response.headers.get('content-type')?.includes('json');
   if (isJson && (ok || status === 404)) return response;
@@ -190,5 +258,5 @@ async function request(path: string, signal: AbortSignal): Promise<Response> {
 
 /** Also if the connection breaks before the response is complete. */
 function unreachable(): never {
-  throw new RequestError('unreachable', 'the proxy is not reachable');
+  throw new RequestError('unreachable', 'the proxy does not respond');
 }

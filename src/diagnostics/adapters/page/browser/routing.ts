@@ -3,27 +3,29 @@ import { useEffect, useState } from 'preact/hooks';
 /** A view and what it shows. It is in the address, after the `#`, so that users can bookmark and share it. */
 export type Route = { readonly view: 'overview' } | ServicesRoute | ServiceRoute | HistoryRoute | TraceRoute;
 
-export interface ServicesRoute {
-  readonly view: 'services';
-  readonly search?: string;
-  readonly show?: Show;
-  /** Empty: all. */
-  readonly namespace?: string;
-  /** The name of a column, after `-` in descending order; empty: as the proxy sends them. */
-  readonly sort?: string;
+/** Rows of a table, if more than at first. */
+interface Rows {
+  readonly rows?: number;
 }
 
-export interface ServiceRoute {
+export interface ServicesRoute extends Rows {
+  readonly view: 'services';
+  readonly search?: string;
+  /** Only Services that are not ok. */
+  readonly problems?: boolean;
+}
+
+export interface ServiceRoute extends Rows {
   readonly view: 'service';
   readonly namespace: string;
   readonly name: string;
 }
 
-export interface HistoryRoute {
+export interface HistoryRoute extends Rows {
   readonly view: 'history';
-  readonly search?: string;
-  /** Only what failed or is degraded. */
-  readonly failing?: boolean;
+  readonly filter?: string;
+  /** Only failures, degradations and repairs. */
+  readonly problems?: boolean;
 }
 
 export interface TraceRoute {
@@ -34,29 +36,20 @@ export interface TraceRoute {
   readonly kernel?: boolean;
 }
 
-/**
- * Which Services: all, those that failed to be programmed or are degraded, those without a usable endpoint, those with frontends
- * that belong to other Services, or those with ejected endpoints.
- */
-export type Show = (typeof SHOWS)[number];
-
-export const SHOWS = ['', 'problems', 'aside'] as const;
-
 /** The route in an address such as `#/service/shop/cart`; the overview if there is none. */
 export function parseRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#?\/?/, '').split('?', 2);
   const [view, namespace, name] = path.split('/').map(decode);
   const parameters = new URLSearchParams(query);
   const text = (key: string): string => parameters.get(key) ?? '';
+  const rows = Number(text('rows')) || 0;
   switch (view) {
-    case 'services': {
-      const show = SHOWS.find((one) => one === text('show')) ?? '';
-      return { view, search: text('search'), show, namespace: text('namespace'), sort: text('sort') };
-    }
+    case 'services':
+      return { view, search: text('search'), problems: parameters.has('problems'), rows };
     case 'service':
-      return namespace && name ? { view, namespace, name } : { view: 'overview' };
+      return namespace && name ? { view, namespace, name, rows } : { view: 'overview' };
     case 'history':
-      return { view, search: text('search'), failing: parameters.has('failing') };
+      return { view, filter: text('filter'), problems: parameters.has('problems'), rows };
     case 'trace':
       return { view, from: text('from'), to: text('to'), kernel: parameters.has('kernel') };
     default:
@@ -66,39 +59,20 @@ export function parseRoute(hash: string): Route {
 
 /** The reverse of `parseRoute`. */
 export function hrefOf(route: Route): string {
-  if (route.view === 'service')
-    return `#/service/${encodeURIComponent(route.namespace)}/${encodeURIComponent(route.name)}`;
+  if (route.view === 'overview') return '#/';
+  if (route.view === 'service') {
+    const { namespace, name, rows } = route;
+    return `#/service/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}${queryOf({ rows })}`;
+  }
   const { view, ...parameters } = route;
-  return view === 'overview' ? '#/' : `#/${view}${queryOf(parameters)}`;
+  return `#/${view}${queryOf(parameters)}`;
 }
 
-/** The parameters as a query, without those that are empty or false; empty if all are. */
-export function queryOf(parameters: Readonly<Record<string, string | boolean | undefined>>): string {
+/** The parameters as a query, without those that are empty, zero or false; empty if all are. */
+export function queryOf(parameters: Readonly<Record<string, string | number | boolean | undefined>>): string {
   const given = Object.entries(parameters).filter(([, value]) => value);
   if (given.length === 0) return '';
-  return `?${new URLSearchParams(given.map(([key, value]) => [key, value === true ? 'yes' : String(value)])).toString()}`;
-}
-
-/** The route in the address, now and after each change. */
-export function useRoute(): Route {
-  const [route, setRoute] = useState(() => parseRoute(location.hash));
-  useEffect(() => {
-    const follow = (): void => setRoute(parseRoute(location.hash));
-    addEventListener('hashchange', follow);
-    return () => removeEventListener('hashchange', follow);
-  }, []);
-  return route;
-}
-
-/** Opens a view as a link does. */
-export function navigate(route: Route): void {
-  location.hash = hrefOf(route);
-}
-
-/** Changes the current route without a new entry in the browser's history, as typing does. */
-export function replaceRoute(route: Route): void {
-  history.replaceState(null, '', hrefOf(route));
-  dispatchEvent(new HashChangeEvent('hashchange'));
+  return `?${new URLSearchParams(given.map(([key, value]) => [key, String(value)])).toString()}`;
 }
 
 function decode(text: string): string {
@@ -107,4 +81,94 @@ function decode(text: string): string {
   } catch {
     return text;
   }
+}
+
+/** Where the user was in a view: how far it was scrolled, and the focused link. */
+interface Position {
+  readonly top: number;
+  readonly href: string | null;
+}
+
+/** An entry of the browser's history. */
+interface Visit {
+  readonly route: Route;
+  /** The same while the route is only replaced. */
+  readonly key: string;
+  /** Where the user was when this entry was left. */
+  readonly position?: Position | undefined;
+}
+
+const positions = new Map<string, Position>();
+let visit: Visit;
+let onVisit: (visit: Visit) => void = () => {};
+
+/** The visit of the current address, now and after each change. */
+export function useVisit(): Visit {
+  const [current, setCurrent] = useState(() => {
+    history.scrollRestoration = 'manual';
+    return (visit = arrive());
+  });
+  useEffect(() => {
+    onVisit = setCurrent;
+    const follow = (): void => {
+      leave();
+      onVisit((visit = arrive()));
+    };
+    addEventListener('popstate', follow);
+    return () => removeEventListener('popstate', follow);
+  }, []);
+  return current;
+}
+
+function leave(): void {
+  positions.set(visit.key, { top: scrollY, href: document.activeElement?.getAttribute('href') ?? null });
+}
+
+/** An entry without a key is new. */
+function arrive(): Visit {
+  const state = history.state as { readonly key?: string } | null;
+  const key = state?.key ?? String(performance.timeOrigin + performance.now());
+  if (!state?.key) history.replaceState({ key }, '');
+  return { route: parseRoute(location.hash), key, position: positions.get(key) };
+}
+
+/** Opens a view as a link does. */
+export function navigate(route: Route): void {
+  leave();
+  history.pushState(null, '', hrefOf(route));
+  onVisit((visit = arrive()));
+}
+
+/** Changes the current route without a new entry in the browser's history, as typing does. */
+export function replaceRoute(route: Route): void {
+  history.replaceState(history.state, '', hrefOf(route));
+  onVisit((visit = { ...visit, route }));
+}
+
+/** Shows a view as it was left, once its rows are there. */
+export function restore({ top, href }: Position): void {
+  const { key } = visit;
+  const link = href === null ? null : `main a[href="${CSS.escape(href)}"]`;
+  whenPresent<HTMLElement>(link ?? 'main', (element) => {
+    if (visit.key !== key) return;
+    element.focus({ preventScroll: true });
+    scrollTo(0, top);
+  });
+}
+
+/** Milliseconds. */
+const LONGEST_WAIT = 3_000;
+
+/** Calls back with an element as soon as it is there. */
+export function whenPresent<Found extends HTMLElement>(
+  selector: string,
+  use: (element: Found) => void,
+): void {
+  const deadline = performance.now() + LONGEST_WAIT;
+  const look = (): void => {
+    const element = document.querySelector<Found>(selector);
+    if (element) use(element);
+    else if (performance.now() < deadline) requestAnimationFrame(look);
+  };
+  look();
 }

@@ -28,9 +28,13 @@ export function counted(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** The words of a search, in lower case. */
-export function searchWords(search: string): readonly string[] {
-  return search.toLowerCase().split(/\s+/).filter(Boolean);
+/** Whether a text has all words of a search, in upper or lower case. */
+export function hasWords(text: string, search: string): boolean {
+  const searched = text.toLowerCase();
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => searched.includes(word));
 }
 
 /** A sorted copy; equal items stay in their order. */

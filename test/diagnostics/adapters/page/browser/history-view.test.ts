@@ -1,10 +1,16 @@
 import { timeText } from '../../../../../src/domain/model/text.js';
-import { searchChanges } from '../../../../../src/diagnostics/adapters/page/browser/views/history-view.js';
+import { filterChanges } from '../../../../../src/diagnostics/adapters/page/browser/views/history-view.js';
 import type { ChangeEntry } from '../../../../../src/application/status/change-entry.js';
 import { serviceChange } from './samples.js';
 
 const changes: readonly ChangeEntry[] = [
-  { kind: 'everything-programmed', family: 'IPv4', time: timeText(1), writtenSteps: 9, durationSeconds: 5 },
+  {
+    kind: 'everything-programmed',
+    family: 'IPv4',
+    time: timeText(1),
+    writtenSteps: 9,
+    durationSeconds: 0.005,
+  },
   serviceChange({
     time: timeText(2),
     endpointChange: { count: 3, added: 1, removed: 0, changed: 0, examples: ['+10.244.1.7:8080'] },
@@ -16,20 +22,20 @@ const changes: readonly ChangeEntry[] = [
 
 describe('changes', () => {
   it.each([
-    ['', [5, 4, 3, 2, 1]],
-    ['shop/cart', [4, 2]],
+    ['', [1, 2, 3, 4, 5]],
+    ['shop/cart', [2, 4]],
     ['cart ipv6', [4]],
     ['10.244.1.7', [2]],
     ['EINVAL', [3]],
     ['another program', [5]],
     ['http programmed', [2]],
     ['nothing', []],
-  ])('in which %j occurs are found, the newest first', (text, times) => {
-    expect(searchChanges(changes, text, false).map(({ time }) => Date.parse(time))).toEqual(times);
+  ])('in which %j occurs are found', (text, times) => {
+    expect(filterChanges(changes, text, false).map(({ time }) => Date.parse(time))).toEqual(times);
   });
 
   it('are shown alone where something went wrong', () => {
-    expect(searchChanges(changes, '', true).map(({ time }) => Date.parse(time))).toEqual([5, 4, 3]);
-    expect(searchChanges(changes, 'cart', true).map(({ time }) => Date.parse(time))).toEqual([4]);
+    expect(filterChanges(changes, '', true).map(({ time }) => Date.parse(time))).toEqual([3, 4, 5]);
+    expect(filterChanges(changes, 'cart', true).map(({ time }) => Date.parse(time))).toEqual([4]);
   });
 });

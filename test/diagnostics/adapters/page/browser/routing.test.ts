@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import {
   hrefOf,
   parseRoute,
-  SHOWS,
   type Route,
 } from '../../../../../src/diagnostics/adapters/page/browser/routing.js';
 
@@ -13,12 +12,11 @@ const routes: fc.Arbitrary<Route> = fc.oneof(
   fc.record({
     view: fc.constant('services' as const),
     search: words,
-    show: fc.constantFrom(...SHOWS),
-    namespace: words,
-    sort: fc.constantFrom('', 'name', '-endpoints'),
+    problems: fc.boolean(),
+    rows: fc.nat(),
   }),
-  fc.record({ view: fc.constant('history' as const), search: words, failing: fc.boolean() }),
-  fc.record({ view: fc.constant('service' as const), namespace: name, name }),
+  fc.record({ view: fc.constant('history' as const), filter: words, problems: fc.boolean(), rows: fc.nat() }),
+  fc.record({ view: fc.constant('service' as const), namespace: name, name, rows: fc.nat() }),
   fc.record({ view: fc.constant('trace' as const), from: words, to: words, kernel: fc.boolean() }),
 );
 
@@ -32,13 +30,12 @@ describe('a route', () => {
     (hash) => expect(parseRoute(hash)).toEqual({ view: 'overview' }),
   );
 
-  it('shows all services when the address asks for what there is not', () => {
-    expect(parseRoute('#/services?show=none&search=a+b')).toEqual({
+  it('has the first rows where the address has none', () => {
+    expect(parseRoute('#/services?rows=many&search=a+b')).toEqual({
       view: 'services',
       search: 'a b',
-      show: '',
-      namespace: '',
-      sort: '',
+      problems: false,
+      rows: 0,
     });
   });
 

@@ -1,6 +1,5 @@
 import { timeText } from '../../../../../src/domain/model/text.js';
 import type { ServicePortChange } from '../../../../../src/application/status/change-entry.js';
-import type { ServiceRow } from '../../../../../src/diagnostics/application/status/service-row.js';
 
 const NO_CHANGE = { count: 2, added: 0, removed: 0, changed: 0, examples: [] };
 
@@ -17,20 +16,6 @@ export function serviceChange(more: Partial<ServicePortChange> = {}): ServicePor
     durationSeconds: 0.01,
     endpointChange: NO_CHANGE,
     frontendChange: NO_CHANGE,
-    ...more,
-  };
-}
-
-/** A Service of namespace `shop`, with two endpoints, that is programmed. */
-export function serviceRow(name: string, more: Partial<ServiceRow> = {}): ServiceRow {
-  return {
-    namespace: 'shop',
-    name,
-    type: 'ClusterIP',
-    frontends: ['10.96.0.80:80/TCP'],
-    endpointCounts: { used: 2, known: 2 },
-    state: 'ok',
-    reason: '2 of 2 endpoints are ready',
     ...more,
   };
 }

@@ -1,13 +1,13 @@
 import {
-  summary,
-  programmedChanges,
-  timesShown,
-} from '../../../../../src/diagnostics/adapters/page/browser/views/latency.js';
+  changesPerMinute,
+  latencies,
+} from '../../../../../src/diagnostics/adapters/page/browser/views/overview-view.js';
 import {
   changeText,
-  markOfChange,
+  markOf,
 } from '../../../../../src/diagnostics/adapters/page/browser/views/history-view.js';
 import {
+  addressRank,
   clockTime,
   counted,
   durationText,
@@ -49,6 +49,14 @@ it('names the day of times that are not today', () => {
 
 it('counts in words', () => {
   expect([counted(1, 'endpoint'), counted(10_000, 'service')]).toEqual(['1 endpoint', '10,000 services']);
+});
+
+it.each([
+  [['10.2.0.1:80', '10.10.0.1:80', '10.10.0.1:8080', '10.10.0.12:80']],
+  [['[fd00::9]:80', '[fd00::a]:80', '[fd00::10]:80']],
+])('addresses are sorted as numbers: %j', (sorted) => {
+  const orders = sorted.map(addressRank);
+  expect([...orders].sort()).toEqual(orders);
 });
 
 it('reads the key of a service port', () => {
@@ -93,42 +101,47 @@ describe('a change', () => {
       writtenSteps: 0,
       reason: 'EBUSY',
     };
-    expect([markOfChange(all), changeText(all)]).toEqual(['bad', 'EBUSY']);
+    expect([markOf(all), changeText(all)]).toEqual(['error', 'EBUSY']);
     const repaired: ChangeEntry = { kind: 'repaired', family: 'IPv4', time: timeText(0), writtenSteps: 1 };
-    expect([markOfChange(repaired), changeText(repaired)]).toEqual(['waiting', '1 step']);
+    expect([markOf(repaired), changeText(repaired)]).toEqual(['warning', '1 step']);
   });
 });
 
-describe('the times of changes', () => {
-  it('are summed up', () => {
+describe('the latency of changes', () => {
+  it('is the median and the 99th percentile', () => {
     const changes = Array.from({ length: 200 }, (_, number) =>
       change({ durationSeconds: (200 - number) / 1_000 }),
     );
-    expect(summary(changes)).toEqual({ count: 200, median: 100, percentile99: 198, slowest: changes[0] });
+    expect(latencies(changes)).toEqual({ median: 100, percentile99: 198 });
   });
 
-  it('are those of changes that reached the kernel', () => {
-    const programmed = change();
-    const failed = change({ result: 'failed' });
+  it('is that of changes that reached the kernel', () => {
     const everything: ChangeEntry = {
       kind: 'everything-programmed',
       family: 'IPv4',
       time: timeText(0),
       writtenSteps: 9,
-      durationSeconds: 5,
+      durationSeconds: 0.005,
     };
-    expect(programmedChanges([everything, failed, programmed])).toEqual([programmed]);
-    expect(summary([])).toBeUndefined();
+    const failed = change({ result: 'failed', durationSeconds: 0.9 });
+    expect(latencies([everything, failed, change({ durationSeconds: 0.003 })])).toEqual({
+      median: 3,
+      percentile99: 3,
+    });
+    expect(latencies([failed])).toEqual({ median: undefined, percentile99: undefined });
   });
 });
 
-describe('the times that a chart shows', () => {
-  it.each([
-    [100, 400, 500_000, [100, 500]],
-    [495, 496, 500_000, [490, 500]],
-    [100, 501, 500_000, [100, 501]],
-    [100, 400, 0, [100, 400]],
-  ])('with changes from %d s to %d s at %d ms are %j', (first, last, now, times) => {
-    expect(timesShown(first, last, now)).toEqual(times);
+describe('the changes per minute', () => {
+  const at = (seconds: number) => ({ time: timeText(seconds * 1_000) });
+
+  it('are those of the last minute', () => {
+    expect(changesPerMinute([at(10), at(39), at(40), at(99)], 100_000)).toBe(2);
+    expect(changesPerMinute([], 100_000)).toBe(0);
+  });
+
+  it('are extrapolated where the proxy has forgotten some of them', () => {
+    const changes = Array.from({ length: 1_000 }, (_, number) => at(90 + number / 100));
+    expect(changesPerMinute(changes, 100_000)).toBe(6_000);
   });
 });

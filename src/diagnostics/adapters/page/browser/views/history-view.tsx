@@ -1,111 +1,117 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { ChangeEntry, History } from '../../../../../application/status/change-entry.js';
-import { changeWords, portWords, resultWords } from '../../../../application/words.js';
-import { Grid, SearchField, type Column } from '../grid.js';
-import { Age, Mark, markOf, PortLink, Problem } from '../parts.js';
-import { useChanges, usePolled } from '../requests.js';
-import { replaceRoute, type HistoryRoute, type ServiceRoute } from '../routing.js';
-import { clockTime, counted, durationText, parseServicePort, searchWords } from '../text.js';
+import { changeWords, resultWords } from '../../../../application/words.js';
+import { Age, PortLink, Problem, State, Table, type Column, type MarkKind } from '../parts.js';
+import { usePolled } from '../requests.js';
+import { replaceRoute, type HistoryRoute } from '../routing.js';
+import { clockTime, counted, durationText, hasWords } from '../text.js';
 
-const PERIOD = 10_000;
-const GRID = 'changes';
-
-/** All changes that the proxy remembers, with a search. */
+/** All changes that the proxy remembers, with a filter. */
 export function HistoryView({ route }: { readonly route: HistoryRoute }): JSX.Element {
-  const { search = '', failing = false } = route;
-  const { value, at, problem } = usePolled<History>('debug/history', { period: PERIOD, when: useChanges() });
+  const { filter = '', problems = false, rows: shown = 0 } = route;
+  const polled = usePolled<History>('debug/history');
+  const { value, time } = polled;
   const rows = useMemo(
-    () => value && searchChanges(value.changes, search, failing),
-    [value, search, failing],
+    () => value && filterChanges(value.changes, filter, problems),
+    [value, filter, problems],
   );
   return (
     <>
       <div class="bar">
         <h1>History</h1>
-        <SearchField
-          text={search}
-          placeholder="service, endpoint, result"
-          grid={GRID}
-          onText={(text) => replaceRoute({ ...route, search: text })}
-        />
+        <label class="filter">
+          <span>Filter</span>
+          <input
+            type="search"
+            value={filter}
+            placeholder="service, endpoint, result"
+            autocomplete="off"
+            spellcheck={false}
+            onInput={({ currentTarget }) => replaceRoute({ ...route, filter: currentTarget.value })}
+          />
+        </label>
         <label class="check">
           <input
             type="checkbox"
-            checked={failing}
-            onChange={({ currentTarget }) => replaceRoute({ ...route, failing: currentTarget.checked })}
+            checked={problems}
+            onChange={({ currentTarget }) => replaceRoute({ ...route, problems: currentTarget.checked })}
           />
-          Only what failed, is degraded or was repaired
+          Problems only
         </label>
         <output class="count">
-          <Age at={at} /> {rows && value && countText(rows.length, value)}
+          <Age time={time} /> {rows && value && countText(rows.length, value)}
         </output>
       </div>
-      <Problem problem={problem} what="history" />
-      {rows && (
-        <Grid
-          name={GRID}
-          label="What changed"
-          rows={rows}
-          columns={GRID_COLUMNS}
-          keyOf={(change) =>
-            `${change.time} ${change.family} ${change.kind === 'service-port' && change.servicePort}`
-          }
-          routeOf={routeOfChange}
-        />
+      <Problem polled={polled} what="history" />
+      {rows && rows.length > 0 && (
+        <div class="panel">
+          <ChangeTable
+            label="Changes"
+            changes={rows}
+            shown={shown}
+            onMore={(more) => replaceRoute({ ...route, rows: more })}
+          />
+        </div>
       )}
-      {rows?.length === 0 && <p class="absent">The proxy remembers no such change.</p>}
-      {!value && !problem && <p class="absent">Loading…</p>}
+      {rows?.length === 0 && <p class="quiet">The proxy remembers no such change.</p>}
     </>
   );
 }
 
-/** When a change was programmed, how long that took, and what changed. */
-export function changeColumns(linkTabIndex: 0 | -1): readonly Column<ChangeEntry>[] {
-  return [
-    { name: 'at', title: 'At', text: ({ time }) => clockTime(time) },
-    {
-      name: 'state',
-      title: 'Result',
-      text: resultWords,
-      cell: (change) => {
-        const mark = markOfChange(change);
-        return (
-          <span class={mark}>
-            <Mark kind={mark} /> {resultWords(change)}
-          </span>
-        );
-      },
-    },
-    {
-      name: 'name',
-      title: 'Service port',
-      text: subjectText,
-      cell: (change) =>
-        change.kind === 'service-port' ? (
-          <>
-            <PortLink port={change.servicePort} tabIndex={linkTabIndex} />{' '}
-            <span class="quiet">{change.family}</span>
-          </>
-        ) : (
-          subjectText(change)
-        ),
-    },
-    {
-      name: 'number',
-      title: 'Took',
-      text: ({ durationSeconds }) =>
-        durationSeconds === undefined ? '' : durationText(durationSeconds * 1_000),
-    },
-    { name: 'words', title: 'What', text: changeText },
-  ];
+/** Changes, the newest first. @param props.changes the oldest first */
+export function ChangeTable(props: {
+  readonly label: string;
+  readonly changes: readonly ChangeEntry[];
+  readonly shown?: number;
+  readonly onMore?: (rows: number) => void;
+}): JSX.Element {
+  const { changes, ...others } = props;
+  return <Table {...others} columns={COLUMNS} rows={changes.toReversed()} keyOf={keyOf} />;
 }
 
-/** The tab key reaches the rows of a grid, not the links in them. */
-const GRID_COLUMNS = changeColumns(-1);
+function keyOf(change: ChangeEntry): string {
+  return `${change.time} ${change.family} ${change.kind === 'service-port' ? change.servicePort : change.kind}`;
+}
 
-export function markOfChange(change: ChangeEntry): ReturnType<typeof markOf> {
-  return markOf(change.kind === 'service-port' ? change.result : change.kind);
+/** When a change was programmed, the result, the time from its event, and the change itself. */
+const COLUMNS: readonly Column<ChangeEntry>[] = [
+  { name: 'time', title: 'Time', cell: ({ time }) => clockTime(time) },
+  {
+    name: 'state',
+    title: 'Result',
+    cell: (change) => <State kind={markOf(change)}>{resultWords(change)}</State>,
+  },
+  {
+    name: 'name',
+    title: 'Service port',
+    cell: (change) => (
+      <>
+        {change.kind === 'service-port' ? <PortLink port={change.servicePort} /> : 'all of'}{' '}
+        <span class="quiet">{change.family}</span>
+      </>
+    ),
+  },
+  {
+    name: 'number',
+    title: 'Duration',
+    cell: ({ durationSeconds }) =>
+      durationSeconds === undefined ? '' : durationText(durationSeconds * 1_000),
+  },
+  { name: 'words', title: 'Change', cell: changeText },
+];
+
+const MARKS: Readonly<Record<string, MarkKind>> = {
+  programmed: 'ok',
+  'everything-programmed': 'ok',
+  removed: 'off',
+  degraded: 'warning',
+  repaired: 'warning',
+};
+
+/** The state that a change has led to; an error if it is unknown. */
+export function markOf(change: ChangeEntry): MarkKind {
+  return MARKS[change.kind === 'service-port' ? change.result : change.kind] ?? 'error';
 }
 
 /** What a change changed, or why it failed, in one line. */
@@ -113,39 +119,17 @@ export function changeText(change: ChangeEntry): string {
   return changeWords(change) || counted(change.writtenSteps, 'step');
 }
 
-/**
- * The changes in which every word occurs, in the service port, the family, the result or its description; the newest first.
- * @param changes the oldest first
- */
-export function searchChanges(
+/** The changes in which every word of the filter occurs. */
+export function filterChanges(
   changes: readonly ChangeEntry[],
-  search: string,
-  failing: boolean,
+  filter: string,
+  problems: boolean,
 ): readonly ChangeEntry[] {
-  const words = searchWords(search);
-  return changes.toReversed().filter((change) => {
-    if (failing && !isFailing(change)) return false;
-    const text = [subjectText(change), resultWords(change), changeText(change)].join(' ').toLowerCase();
-    return words.every((word) => text.includes(word));
+  return changes.filter((change) => {
+    if (problems && ['ok', 'off'].includes(markOf(change))) return false;
+    const subject = change.kind === 'service-port' ? change.servicePort : '';
+    return hasWords(`${subject} ${change.family} ${resultWords(change)} ${changeText(change)}`, filter);
   });
-}
-
-/** The service port that changed, or the family. */
-function subjectText(change: ChangeEntry): string {
-  if (change.kind !== 'service-port') return `all of ${change.family}`;
-  const port = parseServicePort(change.servicePort);
-  const name = port ? `${port.namespace}/${port.name} ${portWords(port)}` : change.servicePort;
-  return `${name} ${change.family}`;
-}
-
-function isFailing(change: ChangeEntry): boolean {
-  if (change.kind !== 'service-port') return change.kind !== 'everything-programmed';
-  return change.result === 'failed' || change.result === 'degraded';
-}
-
-function routeOfChange(change: ChangeEntry): ServiceRoute | undefined {
-  const port = change.kind === 'service-port' ? parseServicePort(change.servicePort) : undefined;
-  return port && { view: 'service', namespace: port.namespace, name: port.name };
 }
 
 /** Of the changes since the start, the proxy remembers the last thousand. */

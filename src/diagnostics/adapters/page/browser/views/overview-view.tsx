@@ -1,50 +1,47 @@
 import type { ComponentChildren, JSX } from 'preact';
-import type { History } from '../../../../../application/status/change-entry.js';
+import type { ChangeEntry, History } from '../../../../../application/status/change-entry.js';
 import type { ProxyStatus } from '../../../../application/status/proxy-status.js';
 import { familyWords, proxyWord, watchWords } from '../../../../application/words.js';
-import { Table, type Column } from '../grid.js';
+import type { TrafficReport } from '../../../../domain/traffic.js';
 import {
   EmptyCluster,
   Lines,
-  Mark,
-  MOST,
-  moreThanShown,
   Panel,
-  PortLink,
   Problem,
+  ServiceLink,
+  State,
+  VerdictText,
   type MarkKind,
 } from '../parts.js';
-import { useChanges, usePolled, type Polled } from '../requests.js';
-import { hrefOf } from '../routing.js';
+import { useLines, usePolled, type Polled } from '../requests.js';
+import { hrefOf, queryOf } from '../routing.js';
 import { clockTime, counted, durationText } from '../text.js';
-import { changeColumns } from './history-view.js';
-import { Latency } from './latency.js';
+import { ChangeTable } from './history-view.js';
 
-const RECENT = 20;
-const PERIOD = 10_000;
-const CHANGE_COLUMNS = changeColumns(0);
+const RECENT = 10;
+const MINUTE = 60_000;
 
-/** The health of the proxy on this node, the latency of its changes, and failures. */
+/** The health of the proxy on this node, and the Services with problems. */
 export function OverviewView({ status }: { readonly status: Polled<ProxyStatus> }): JSX.Element {
-  const options = { period: PERIOD, when: useChanges() };
-  const history = usePolled<History>('debug/history', options);
+  const history = usePolled<History>('debug/history');
+  const { value } = status;
   return (
     <>
       <h1 class="unseen">Overview</h1>
-      <Panel id="health" title="Health" at={status.at}>
-        <Problem problem={status.problem} what="status" />
-        {status.value && <Health status={status.value} />}
-        {status.value && <Counts {...status.value.services} />}
+      <Panel id="node" title="Node" time={status.time}>
+        <Problem polled={status} what="status" />
+        {value && <Node status={value} />}
+        {history.value && value && <Activity history={history.value} now={Date.parse(value.time)} />}
       </Panel>
-      {status.value && isEmpty(status.value) && <EmptyCluster />}
-      {status.value && <Failures status={status.value} />}
-      <Panel id="latency" title="From a change to the kernel" at={history.at}>
-        <Problem problem={history.problem} what="history" />
-        {history.value && <Latency {...history.value} now={status.value?.time} />}
+      {value && isEmpty(value) && <EmptyCluster />}
+      <Panel id="problems" title="Services with problems" time={status.time}>
+        {value && <Problems {...value.services} />}
+        <Unanswered />
       </Panel>
+      {value && <Reports status={value} />}
       {history.value && (
-        <Panel id="recent" title="Last changes" at={history.at}>
-          <Table columns={CHANGE_COLUMNS} rows={history.value.changes.slice(-RECENT).reverse()} />
+        <Panel id="recent" title="Last changes" time={history.time}>
+          <ChangeTable label="Last changes" changes={history.value.changes.slice(-RECENT)} />
           <p>
             <a href={hrefOf({ view: 'history' })}>All changes that are remembered</a>
           </p>
@@ -54,24 +51,24 @@ export function OverviewView({ status }: { readonly status: Polled<ProxyStatus> 
   );
 }
 
-/** Everything is known and programmed, and there is nothing. */
-function isEmpty({ inSync, families }: ProxyStatus): boolean {
-  return inSync && families.every(({ programmed, failed }) => programmed + failed.length === 0);
+function isEmpty({ inSync, services: { ok, warning, error } }: ProxyStatus): boolean {
+  return inSync && ok + warning + error === 0;
 }
 
 const MARKS: Readonly<Record<ProxyStatus['state'], MarkKind>> = {
-  ok: 'good',
-  degraded: 'waiting',
-  'not-serving': 'bad',
+  ok: 'ok',
+  degraded: 'warning',
+  'not-serving': 'error',
 };
 
-function Health({ status }: { readonly status: ProxyStatus }): JSX.Element {
-  const { state, reasons, inSync, lagSeconds, pendingReasons, families, versions, startTime, time } = status;
-  const mark = MARKS[state];
+function Node({ status }: { readonly status: ProxyStatus }): JSX.Element {
+  const { state, reasons, inSync, lagSeconds, pendingReasons, families, versions, startTime, time, watches } =
+    status;
+  const used = families.filter((family) => !family.inSync || family.programmed + family.failed.length > 0);
   return (
     <>
-      <p class={`verdict ${mark}`} role="status">
-        <Mark kind={mark} /> {proxyWord(state)}
+      <p class="verdict">
+        {status.node} is <State kind={MARKS[state]}>{proxyWord(state)}</State>
         <span class="quiet">
           {inSync
             ? ', in sync'
@@ -80,20 +77,25 @@ function Health({ status }: { readonly status: ProxyStatus }): JSX.Element {
       </p>
       <Lines lines={[...reasons, ...pendingReasons.filter((line) => !reasons.includes(line))]} />
       <dl class="facts">
-        <Fact name="Node">{status.node}</Fact>
         <Fact name="Mode">{status.mode}</Fact>
+        <Fact name="Versions">
+          {versions.program}, for Kubernetes {versions.kubernetes}, kernel {versions.kernel}
+        </Fact>
         <Fact name="Running since">
           {clockTime(startTime)} ({durationText(Date.parse(time) - Date.parse(startTime))})
         </Fact>
-        <Fact name="Versions">
-          {versions.program}, for Kubernetes {versions.kubernetes}, Node.js {versions.nodejs}, kernel{' '}
-          {versions.kernel}
-        </Fact>
-        {families.map((family) => (
+        {used.map((family) => (
           <Fact key={family.family} name={family.family}>
             {familyWords(family, clockTime, counted)}
           </Fact>
         ))}
+        {watches
+          .filter(({ connected }) => !connected)
+          .map((watch) => (
+            <Fact key={watch.kind} name={`Watch of ${watch.kind}`}>
+              {watchWords(watch, counted)}
+            </Fact>
+          ))}
       </dl>
     </>
   );
@@ -108,95 +110,104 @@ function Fact(props: { readonly name: string; readonly children: ComponentChildr
   );
 }
 
-/** How many Services are in each state, with a link to those that are not ok. */
-function Counts({ ok, warning, error }: ProxyStatus['services']): JSX.Element {
-  const mark = error > 0 ? 'bad' : warning > 0 ? 'waiting' : 'good';
+/** Changes per minute, and how long they take from their event to the kernel. @param now by the clock of the proxy */
+function Activity(props: { readonly history: History; readonly now: number }): JSX.Element {
+  const { changes } = props.history;
+  const { median, percentile99 } = latencies(changes);
   return (
-    <p id="counts">
-      <Mark kind={mark} />{' '}
-      <a href={hrefOf({ view: 'services', ...(mark !== 'good' && { show: 'problems' }) })}>
-        Services: {ok} ok, {warning} warning, {error} error
-      </a>
+    <p id="activity">
+      <b>{changesPerMinute(changes, props.now).toLocaleString('en')}</b> changes per minute
+      {median !== undefined && percentile99 !== undefined && (
+        <>
+          ; programming latency p50 <b>{durationText(median)}</b>, p99 <b>{durationText(percentile99)}</b>
+        </>
+      )}
     </p>
   );
 }
 
-/** Failures, warnings, ignored objects and watches. Empty parts are left out. */
-function Failures({ status }: { readonly status: ProxyStatus }): JSX.Element {
-  const { warnings = [], ignored, watches, lastErrors } = status;
+/** Of a full history that is shorter than a minute, it is extrapolated. @param changes the oldest first */
+export function changesPerMinute(changes: readonly Pick<ChangeEntry, 'time'>[], now: number): number {
+  const recent = changes.filter(({ time }) => now - Date.parse(time) <= MINUTE).length;
+  const isAll = recent === changes.length && recent >= 1_000;
+  return isAll ? Math.round((recent * MINUTE) / Math.max(1, now - Date.parse(changes[0]!.time))) : recent;
+}
+
+/** From the first event to the kernel, in milliseconds; undefined without changes that reached the kernel. */
+export function latencies(changes: readonly ChangeEntry[]): {
+  readonly median: number | undefined;
+  readonly percentile99: number | undefined;
+} {
+  const sorted = changes
+    .flatMap((change) =>
+      change.kind === 'service-port' && change.result !== 'failed' ? change.durationSeconds * 1_000 : [],
+    )
+    .sort((one, other) => one - other);
+  const at = (share: number): number | undefined => sorted[Math.ceil(share * sorted.length) - 1];
+  return { median: at(0.5), percentile99: at(0.99) };
+}
+
+/** The worst first, as the proxy sorts them. */
+function Problems({ warning, error, problems }: ProxyStatus['services']): JSX.Element {
+  const total = warning + error;
+  if (total === 0) return <State kind="ok">no Service has a problem</State>;
   return (
     <>
-      <FailingPorts title="Failed" ports={portsIn(status, 'failed')} />
-      <FailingPorts title="Degraded" ports={portsIn(status, 'degraded')} />
-      <LinesPanel title="Warnings" lines={warnings} />
-      <LinesPanel title={`Ignored objects (${ignored.length})`} lines={ignored} />
-      {watches.length > 0 && (
-        <Panel title="Watches">
-          <ul class="lines">
-            {watches.map((watch) => (
-              <li key={watch.kind}>
-                <Mark kind={watch.connected ? 'good' : 'bad'} /> {watch.kind}: {watchWords(watch, counted)}
-              </li>
-            ))}
-          </ul>
-        </Panel>
-      )}
-      <LinesPanel
-        title="Last errors"
-        lines={lastErrors.map(({ time, message }) => `${clockTime(time)}  ${message}`)}
+      <Lines
+        lines={problems.map((problem) => (
+          <>
+            <ServiceLink service={problem.service} /> <VerdictText verdict={problem} />
+          </>
+        ))}
       />
+      <p>
+        <a href={hrefOf({ view: 'services', problems: true })}>
+          {total > problems.length ? `All ${counted(total, 'Service')} with problems` : 'As a table'}
+        </a>
+      </p>
     </>
   );
 }
 
-function LinesPanel(props: {
-  readonly title: string;
-  readonly lines: readonly string[];
-}): JSX.Element | null {
-  if (props.lines.length === 0) return null;
+/** The service ports with most connections that get no answer. The proxy counts them only while the page shows them. */
+function Unanswered(): JSX.Element {
+  const { value, problem } = useLines<TrafficReport>(
+    `debug/traffic${queryOf({ sort: 'unanswered', limit: 5, interval: 2 })}`,
+  );
+  const ports = value?.services.filter((port) => port.unansweredConnections > 0) ?? [];
   return (
-    <Panel title={props.title}>
-      <Lines lines={props.lines} />
-    </Panel>
+    <p id="unanswered">
+      Unanswered connections:{' '}
+      {problem ? `not counted, ${problem.message}` : !value ? 'counting…' : ports.length === 0 && 'none'}
+      {ports.map(({ namespace, name, portName, unansweredConnections }, index) => (
+        <span key={`${namespace}/${name}:${portName}`}>
+          {index > 0 && ', '}
+          <b class="error">{unansweredConnections.toLocaleString('en')}</b> to{' '}
+          <ServiceLink service={`${namespace}/${name}`} />
+        </span>
+      ))}
+    </p>
   );
 }
 
-type FailingPort = ReturnType<typeof portsIn>[number];
-
-function portsIn({ families }: ProxyStatus, state: 'failed' | 'degraded') {
-  return families.flatMap(({ family, [state]: ports }) => ports.map((port) => ({ family, ...port })));
-}
-
-const PORT_COLUMNS: readonly Column<FailingPort>[] = [
-  {
-    name: 'port',
-    title: 'Service port',
-    text: ({ servicePort }) => servicePort,
-    cell: ({ family, servicePort }) => (
-      <>
-        <PortLink port={servicePort} /> <span class="quiet">{family}</span>
-      </>
-    ),
-  },
-  { name: 'since', title: 'Since', text: ({ sinceTime }) => clockTime(sinceTime) },
-  { name: 'words', title: 'Why', text: ({ reason }) => reason },
-];
-
-function FailingPorts(props: {
-  readonly title: string;
-  readonly ports: readonly FailingPort[];
-}): JSX.Element | null {
-  const { title, ports } = props;
-  if (ports.length === 0) return null;
+/** Warnings, ignored objects and errors. Empty parts are left out. */
+function Reports({ status }: { readonly status: ProxyStatus }): JSX.Element {
+  const { warnings = [], ignored, lastErrors } = status;
+  const errors = lastErrors.map(({ time, message }) => `${clockTime(time)}  ${message}`);
   return (
-    <Panel title={`${title} service ports (${ports.length})`}>
-      <Table columns={PORT_COLUMNS} rows={ports.slice(0, MOST)} />
-      {ports.length > MOST && (
-        <p>
-          {moreThanShown(ports.length)}:{' '}
-          <a href={hrefOf({ view: 'services', show: 'problems' })}>services that fail</a>
-        </p>
+    <>
+      {[
+        { title: 'Warnings', lines: warnings },
+        { title: `Ignored objects (${ignored.length})`, lines: ignored },
+        { title: 'Last errors', lines: errors },
+      ].map(
+        ({ title, lines }) =>
+          lines.length > 0 && (
+            <Panel key={title} title={title}>
+              <Lines lines={lines} />
+            </Panel>
+          ),
       )}
-    </Panel>
+    </>
   );
 }

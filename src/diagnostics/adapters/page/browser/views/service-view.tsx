@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
-import { useMemo, useRef } from 'preact/hooks';
 import type { History } from '../../../../../application/status/change-entry.js';
+import type { Verdict } from '../../../../../domain/verdict/verdict.js';
+import { hostPort } from '../../../../../domain/net/ip-family.js';
 import type {
   EndpointExplanation,
   Explanation,
@@ -8,94 +9,86 @@ import type {
   FrontendExplanation,
   PortExplanation,
 } from '../../../../application/explain/explanation.js';
-import type { ServiceRow } from '../../../../application/status/service-row.js';
 import {
   acceptedSourcesText,
+  bytesText,
+  conditionWords,
+  countingWords,
   healthCheckWords,
   outcomeWords,
-  portStatusText,
   portWords,
 } from '../../../../application/words.js';
-import { Grid, Table, type Column } from '../grid.js';
-import { Mark, markOf, Panel, Problem } from '../parts.js';
-import { useChanges, usePolled } from '../requests.js';
-import { hrefOf, queryOf } from '../routing.js';
-import { clockTime, counted, durationText } from '../text.js';
-import { addressOf, endpointText, lastArrivals, newestFirst, type Arrivals } from './endpoints.js';
-import { changeColumns } from './history-view.js';
-import { PortDrawing } from './port-drawing.js';
-import { TrafficPanel } from './traffic-panel.js';
+import type { EndpointReport, PortReport, TrafficReport } from '../../../../domain/traffic.js';
+import { Lines, Panel, Problem, State, Table, VerdictText, type Column } from '../parts.js';
+import { useLines, usePolled, type Polled } from '../requests.js';
+import { hrefOf, queryOf, replaceRoute, type ServiceRoute } from '../routing.js';
+import { counted, durationText } from '../text.js';
+import { ChangeTable } from './history-view.js';
 
-const PERIOD = 5_000;
 const RECENT = 3;
-const MOST_ROWS = 12;
-const CHANGE_COLUMNS = changeColumns(0);
 
-/** One Service: its rules and the reasons for them, its traffic, and its last changes. */
-export function ServiceView({ namespace, name }: Pick<ServiceRow, 'namespace' | 'name'>): JSX.Element {
-  const options = { period: PERIOD, when: useChanges() };
+/** One Service: its verdict, its ports with frontends, endpoints and connections, and its last changes. */
+export function ServiceView({ route }: { readonly route: ServiceRoute }): JSX.Element {
+  const { namespace, name } = route;
   const service = `${namespace}/${name}`;
-  const isServed = useRef(true);
-  // For a Service that it does not serve, the proxy sends a request to the API server, so not after each change.
-  const { value, at, problem } = usePolled<Explanation>(
-    `debug/explain${queryOf({ subject: service })}`,
-    isServed.current ? options : { period: PERIOD },
-  );
-  isServed.current = value?.known ?? true;
-  const history = usePolled<History>(`debug/history${queryOf({ service })}`, options);
-  const changes = history.value?.changes;
-  const arrivals = useMemo(() => lastArrivals(changes ?? []), [changes]);
+  const polled = usePolled<Explanation>(`debug/explain${queryOf({ subject: service })}`);
+  const { value, time } = polled;
+  const history = usePolled<History>(`debug/history${queryOf({ service })}`);
+  const traffic = useLines<TrafficReport>(`debug/traffic${queryOf({ service })}`);
   return (
     <>
-      <p class="back">
-        <a href={hrefOf({ view: 'services' })}>All services</a>
-      </p>
-      <h1>
-        <span class="namespace">{namespace}/</span>
-        {name}
-      </h1>
-      <Problem problem={problem} what="explanation" />
-      {value && <Verdicts explanation={value} />}
-      <Panel id="history" title="What changed" at={history.at}>
-        <Problem problem={history.problem} what="history" />
-        {changes && <LastChanges service={service} changes={changes} />}
+      <h1>{service}</h1>
+      <Problem polled={polled} what="explanation" />
+      {value && (
+        <section class="panel" aria-label="Verdict">
+          <div class="verdict" role="status">
+            <VerdictText verdict={value.verdict} />
+          </div>
+          <Lines
+            lines={otherVerdicts(value).map((verdict) => (
+              <VerdictText verdict={verdict} />
+            ))}
+          />
+          <p>
+            <a href={hrefOf({ view: 'trace', from: 'node', to: traceTarget(value) })}>
+              Trace a connection to it
+            </a>
+          </p>
+        </section>
+      )}
+      {value?.families.map((family) => (
+        <Family key={family.family} {...{ route, family, time, traffic }} verdict={value.verdict} />
+      ))}
+      <Panel id="history" title="Last changes" time={history.time}>
+        <Problem polled={history} what="history" />
+        {history.value && <LastChanges service={service} changes={history.value.changes} />}
       </Panel>
-      {value && <Families explanation={value} at={at} arrivals={arrivals} />}
-      <TrafficPanel service={service} arrivals={arrivals} />
     </>
   );
 }
 
-/** Why the Service is not served, and the problems of its objects. */
-function Verdicts({ explanation }: { readonly explanation: Explanation }): JSX.Element {
-  const { verdict, objects } = explanation;
-  const mark = markOf(verdict.state);
-  return (
-    <>
-      <p class={`verdict ${mark}`}>
-        <Mark kind={mark} /> {verdict.state}: {verdict.reason}
-      </p>
-      {verdict.nextStep !== undefined && <p class="quiet">Next: {verdict.nextStep}</p>}
-      {objects
-        .filter(({ reason }) => reason !== verdict.reason)
-        .map(({ state, reason }) => (
-          <p key={reason} class={`verdict small ${markOf(state)}`}>
-            <Mark kind={markOf(state)} /> {reason}
-          </p>
-        ))}
-    </>
-  );
+/** Of its objects and of families without ports, besides the verdict on the Service. */
+function otherVerdicts({ verdict, objects, families }: Explanation): Explanation['objects'] {
+  const absences = families.flatMap(({ absence }) => absence ?? []);
+  return [...objects, ...absences].filter(({ state, reason }) => state !== 'ok' && reason !== verdict.reason);
+}
+
+/** With a port, where the Service has several. */
+function traceTarget({ service, families }: Explanation): string {
+  const ports = families.flatMap((family) => family.ports);
+  const first = ports[0]?.portName;
+  return first && ports.some(({ portName }) => portName !== first) ? `${service}:${first}` : service;
 }
 
 function LastChanges(props: { readonly service: string } & Pick<History, 'changes'>): JSX.Element {
   const { service, changes } = props;
-  if (changes.length === 0) return <p class="absent">The proxy remembers no change since its start.</p>;
+  if (changes.length === 0) return <p class="quiet">The proxy remembers no change since its start.</p>;
   return (
     <>
-      <Table columns={CHANGE_COLUMNS} rows={changes.slice(-RECENT).reverse()} />
+      <ChangeTable label="Last changes" changes={changes.slice(-RECENT)} />
       {changes.length > RECENT && (
         <p>
-          <a href={hrefOf({ view: 'history', search: `${service} ` })}>
+          <a href={hrefOf({ view: 'history', filter: `${service}/` })}>
             All {counted(changes.length, 'change')} that are remembered
           </a>
         </p>
@@ -104,121 +97,146 @@ function LastChanges(props: { readonly service: string } & Pick<History, 'change
   );
 }
 
-interface FamiliesProps extends Omit<PortProps, 'family' | 'port'> {
-  readonly explanation: Explanation;
+interface FamilyProps {
+  readonly route: ServiceRoute;
+  /** On the Service. */
+  readonly verdict: Verdict;
+  readonly family: FamilyExplanation;
+  /** When the explanation arrived, in milliseconds since the epoch. */
+  readonly time: number | undefined;
+  readonly traffic: Polled<TrafficReport>;
 }
 
-function Families({ explanation: { known, families }, ...more }: FamiliesProps): JSX.Element {
+function Family({ family: { family, ports, healthCheck }, ...more }: FamilyProps): JSX.Element {
   return (
     <>
-      {families.flatMap(({ family, ports, absence, healthCheck }) => [
-        ...ports.map((port) => (
-          <PortPanel
-            key={`${family} ${port.portName} ${port.protocol}`}
-            family={family}
-            port={port}
-            {...more}
-          />
-        )),
-        known && absence && <p key={family} class="quiet">{`${family}: ${absence.reason}`}</p>,
-        healthCheck && <p key={`${family} check`}>{`${family}: ${healthCheckWords(healthCheck)}`}</p>,
-      ])}
+      {ports.map((port) => (
+        <Port key={`${port.portName} ${port.protocol}`} {...more} port={port} family={family} />
+      ))}
+      {healthCheck && <p>{`${family}: ${healthCheckWords(healthCheck)}`}</p>}
     </>
   );
 }
 
-interface PortProps {
+interface PortProps extends Omit<FamilyProps, 'family'> {
   readonly family: FamilyExplanation['family'];
   readonly port: PortExplanation;
-  /** When the explanation arrived, in milliseconds since the epoch. */
-  readonly at: number | undefined;
-  readonly arrivals: Arrivals;
 }
 
-/** One service port: its state and why, its drawing, and the same as a list. */
-function PortPanel({ family, port, at, arrivals }: PortProps): JSX.Element {
-  const { status, frontends, affinitySeconds, sourceRanges, verdicts, protocol } = port;
-  const endpoints = newestFirst(port.endpoints, arrivals);
-  const columns = useMemo(() => endpointColumns(arrivals), [arrivals]);
-  const name = `${portWords(port)}, ${family}`;
-  const mark = markOf(status.state);
+/** One service port: its verdicts, its frontends, and its endpoints with their connections. */
+function Port({ route, verdict, family, port, time, traffic }: PortProps): JSX.Element {
+  const { frontends, endpoints, affinitySeconds, sourceRanges, verdicts, balancing } = port;
+  const counts = traffic.value?.services.find(
+    (one) => one.family === family && one.portName === port.portName && one.protocol === port.protocol,
+  );
+  const isSame = verdicts.length === 1 && verdicts[0]!.reason === verdict.reason;
+  const lines = [
+    ...(isSame ? [] : verdicts).map((one) => <VerdictText verdict={one} />),
+    affinitySeconds > 0 && `clients stay with their endpoint for ${durationText(affinitySeconds * 1_000)}`,
+    sourceRanges.length > 0 && acceptedSourcesText(sourceRanges),
+    balancing,
+  ].filter(Boolean);
   return (
-    <Panel title={name} at={at}>
-      <p class={`verdict small ${mark}`}>
-        <Mark kind={mark} /> {portStatusText(status, clockTime)}
-      </p>
-      <ul class="lines">
-        {verdicts.map(({ state, reason }) => (
-          <li key={reason} class={state === 'ok' ? '' : markOf(state)}>
-            {state !== 'ok' && <Mark kind={markOf(state)} />} {reason}
-          </li>
-        ))}
-        {affinitySeconds > 0 && (
-          <li>clients stay with their endpoint for {durationText(affinitySeconds * 1_000)}</li>
-        )}
-        {sourceRanges.length > 0 && <li>{acceptedSourcesText(sourceRanges)}</li>}
-      </ul>
-      <PortDrawing
-        port={{ ...port, endpoints }}
-        arrivals={arrivals}
-        label={`Drawing of port ${name}: ${frontends.length} frontends, ${endpoints.length} endpoints. The list below it has the same content.`}
-      />
-      <details>
-        <summary>As a list</summary>
-        <h3>Frontends</h3>
-        <ul class="lines">
-          {frontends.map((frontend) => (
-            <FrontendItem key={addressOf(frontend)} frontend={frontend} protocol={protocol} />
-          ))}
-        </ul>
-        <h3>Endpoints</h3>
-        {endpoints.length === 0 && <p>none</p>}
-        {endpoints.length > 0 && (
-          <Grid
-            name={`endpoints ${name}`.replace(/\W+/g, '-')}
-            kind="endpoints"
-            label="Endpoints"
-            rows={endpoints}
-            columns={columns}
-            keyOf={addressOf}
-            most={MOST_ROWS}
-          />
-        )}
-      </details>
+    <Panel title={`${portWords(port)}, ${family}`} time={time}>
+      <Lines lines={lines} />
+      <h3>{counted(frontends.length, 'frontend')}</h3>
+      <Table label="Frontends" columns={frontendColumns(port)} rows={frontends} keyOf={addressOf} />
+      <h3>{counted(endpoints.length, 'endpoint')}</h3>
+      <Traffic traffic={traffic} counts={counts} />
+      {endpoints.length > 0 && (
+        <Table
+          label="Endpoints"
+          columns={endpointColumns(counts)}
+          rows={endpoints}
+          keyOf={addressOf}
+          shown={route.rows}
+          onMore={(rows) => replaceRoute({ ...route, rows })}
+        />
+      )}
     </Panel>
   );
 }
 
-function FrontendItem(props: {
-  readonly frontend: FrontendExplanation;
-  readonly protocol: string;
+function frontendColumns({ protocol }: PortExplanation): readonly Column<FrontendExplanation>[] {
+  return [
+    { name: 'address', title: 'Frontend', cell: addressOf },
+    { name: 'type', title: 'Kind', cell: ({ kind }) => kind },
+    { name: 'type', title: 'Policy', cell: ({ policy }) => policy },
+    {
+      name: 'words',
+      title: 'Packets',
+      cell: (frontend) => <State kind={frontend.state}>{outcomeWords(frontend)}</State>,
+    },
+    {
+      name: 'type',
+      title: 'Trace',
+      cell: (frontend) => {
+        const to = `${addressOf(frontend)}/${protocol.toLowerCase()}`;
+        return (
+          frontend.address !== undefined && (
+            <a href={hrefOf({ view: 'trace', from: 'node', to })} aria-label={`Trace to ${to}`}>
+              trace
+            </a>
+          )
+        );
+      },
+    },
+  ];
+}
+
+/** `10.96.0.80:80`, `[fd00::1]:80`, or `*:30080` for a node port. */
+function addressOf({ address, port }: Pick<FrontendExplanation, 'address' | 'port'>): string {
+  return address === undefined ? `*:${port}` : hostPort(address, port);
+}
+
+/** All connections of the service port. */
+function Traffic(props: {
+  readonly traffic: Polled<TrafficReport>;
+  readonly counts: PortReport | undefined;
 }): JSX.Element {
-  const { frontend, protocol } = props;
-  const to = `${addressOf(frontend)}/${protocol.toLowerCase()}`;
+  const { traffic, counts } = props;
+  const { value, problem } = traffic;
+  if (problem) return <p class="quiet">Connections are not counted: {problem.message}</p>;
+  if (!value || !counts) return <p class="quiet">Connections: counting…</p>;
+  const { openConnections, newConnectionsPerSecond, unansweredConnections, bytesPerSecond } = counts;
+  // Bridge settings concern the whole node.
+  const notes = countingWords({ ...value, bridgedHidden: false });
   return (
-    <li>
-      <code>{addressOf(frontend)}</code> {frontend.kind} ({frontend.policy}): {outcomeWords(frontend)}{' '}
-      {frontend.address !== undefined && (
-        <a href={hrefOf({ view: 'trace', from: 'node', to })} aria-label={`Trace to ${to}`}>
-          trace
-        </a>
-      )}
-    </li>
+    <p class="traffic">
+      Connections: <b>{openConnections.toLocaleString('en')}</b> open,{' '}
+      <b>{newConnectionsPerSecond.toLocaleString('en')}</b> new/s,{' '}
+      <b class={unansweredConnections > 0 ? 'error' : ''}>{unansweredConnections.toLocaleString('en')}</b>{' '}
+      unanswered
+      {bytesPerSecond !== undefined && `, ${bytesText(bytesPerSecond)}/s`}
+      {notes.length > 0 && ` (${notes.join('; ')})`}
+    </p>
   );
 }
 
-function endpointColumns(arrivals: Arrivals): readonly Column<EndpointExplanation>[] {
-  return [
-    { name: 'address', title: 'Endpoint', text: addressOf },
-    {
-      name: 'words',
-      title: 'State',
-      text: (endpoint) => endpointText(endpoint, arrivals),
-      cell: (endpoint) => (
-        <>
-          <Mark kind={endpoint.used ? 'good' : 'off'} /> {endpointText(endpoint, arrivals)}
-        </>
-      ),
+/** With the open and new connections of each, where they are counted. */
+function endpointColumns(counts: PortReport | undefined): readonly Column<EndpointExplanation>[] {
+  const reports = new Map(counts?.endpoints.map((one) => [addressOf(one), one]));
+  const number = (title: string, of: (report: EndpointReport) => number): Column<EndpointExplanation> => ({
+    name: 'number',
+    title,
+    cell(endpoint) {
+      const report = reports.get(addressOf(endpoint));
+      return report && of(report).toLocaleString('en');
     },
+  });
+  return [
+    { name: 'address', title: 'Endpoint', cell: addressOf },
+    { name: 'words', title: 'State', cell: endpointState },
+    { name: 'node', title: 'Pod', cell: ({ pod }) => pod },
+    { name: 'node', title: 'Node', cell: ({ nodeName }) => nodeName },
+    { name: 'node', title: 'Zone', cell: ({ zone }) => zone },
+    number('Open', ({ openConnections }) => openConnections),
+    number('New/s', ({ newConnectionsPerSecond }) => newConnectionsPerSecond),
   ];
+}
+
+function endpointState(endpoint: EndpointExplanation): JSX.Element {
+  const { unresponsive, ready, used } = endpoint;
+  const kind = unresponsive ? 'error' : used ? 'ok' : ready ? 'off' : 'warning';
+  return <State kind={kind}>{conditionWords(endpoint)}</State>;
 }

@@ -9,9 +9,8 @@ import {
   type Step,
   type TracedEndpoint,
 } from '../../../../domain/trace/trace.js';
-import { Grid, type Column } from '../grid.js';
-import { Lines, Mark, MOST, moreThanShown, Panel, PortLink, Problem, type MarkKind } from '../parts.js';
-import { useChanges, usePolled } from '../requests.js';
+import { Lines, Panel, PortLink, Problem, ROWS, State, Table, type Column, type MarkKind } from '../parts.js';
+import { useAnswer } from '../requests.js';
 import { navigate, queryOf, type TraceRoute } from '../routing.js';
 import { addressRank, clockTime, counted, sortedBy } from '../text.js';
 
@@ -20,23 +19,17 @@ export function TraceView({ route }: { readonly route: TraceRoute }): JSX.Elemen
   const { from = '', to = '', kernel = false } = route;
   const hasQuery = from !== '' && to !== '';
   const [submits, setSubmits] = useState(0);
-  const changes = useChanges();
-  // Reading the kernel's rules is expensive, so only the user repeats it.
-  const when = kernel ? `${submits}` : changes && `${submits} ${changes}`;
-  const path = `debug/trace${queryOf({ from, to, kernel: kernel ? 'true' : '' })}`;
-  const { value, at, problem } = usePolled<TraceAnswer>(hasQuery ? path : undefined, {
-    period: Infinity,
-    when,
-  });
+  const query = queryOf({ from, to, kernel });
+  const polled = useAnswer<TraceAnswer>(hasQuery ? `debug/trace${query}` : undefined, submits);
+  const { value, time } = polled;
   return (
     <>
       <h1>Trace</h1>
-      <TraceForm key={path} {...{ from, to, kernel }} onSubmit={() => setSubmits(submits + 1)} />
-      <Problem problem={problem} what="trace" />
-      {hasQuery && !value && !problem && <p class="absent">Loading…</p>}
-      {hasQuery && value && at !== undefined && <Result answer={value} at={at} from={from} to={to} />}
+      <TraceForm key={query} {...{ from, to, kernel }} onSubmit={() => setSubmits(submits + 1)} />
+      {hasQuery && <Problem polled={polled} what="trace" />}
+      {hasQuery && value && time !== undefined && <Result answer={value} time={time} from={from} to={to} />}
       {!hasQuery && (
-        <p class="absent">
+        <p class="quiet">
           Follows the first packet of a connection through this node’s rules, rule by rule, to its endpoints.
         </p>
       )}
@@ -66,10 +59,10 @@ function TraceForm(props: Query & { readonly onSubmit: () => void }): JSX.Elemen
     />
   );
   return (
-    <form class="ask" onSubmit={submit}>
+    <form class="query" onSubmit={submit}>
       <label>
         <span>From</span>
-        {field('from', '10.244.1.5, node, outside', 'sources')}
+        {field('from', 'pod/web-1, 10.244.1.5, node, outside', 'sources')}
         <datalist id="sources">
           <option value="node">this node itself</option>
           <option value="outside">a client outside the cluster</option>
@@ -77,7 +70,7 @@ function TraceForm(props: Query & { readonly onSubmit: () => void }): JSX.Elemen
       </label>
       <label>
         <span>To</span>
-        {field('to', '10.96.0.80:80/tcp, [fd00::80]:53/udp')}
+        {field('to', 'shop/web:http, 10.96.0.80:80/tcp, [fd00::80]:53/udp')}
       </label>
       <label class="check">
         <input
@@ -94,27 +87,29 @@ function TraceForm(props: Query & { readonly onSubmit: () => void }): JSX.Elemen
 }
 
 const OUTCOMES: Readonly<Record<TraceAnswer['outcome'], readonly [MarkKind, words: string]>> = {
-  forward: ['good', 'is forwarded'],
-  refused: ['bad', 'is refused: the sender gets an error'],
-  dropped: ['bad', 'is dropped: the sender gets no answer'],
-  untouched: ['off', 'is not changed by any rule'],
-  mixed: ['waiting', 'meets rules of other programs that leave it to chance'],
+  forward: ['ok', 'is forwarded'],
+  refused: ['error', 'is rejected: the sender gets an error'],
+  dropped: ['error', 'is dropped: the sender gets no answer'],
+  untouched: ['off', 'is changed by no rule'],
+  mixed: ['warning', 'meets rules of other programs that leave it to chance'],
 };
 
 interface ResultProps extends Pick<Query, 'from' | 'to'> {
   readonly answer: TraceAnswer;
   /** When it arrived, in milliseconds since the epoch. */
-  readonly at: number;
+  readonly time: number;
 }
 
 /** The outcome for the packet, its possible endpoints, and the rules that it met. */
-function Result({ answer, at, from, to }: ResultProps): JSX.Element {
+function Result({ answer, time, from, to }: ResultProps): JSX.Element {
   const [mark, words] = OUTCOMES[answer.outcome];
   const { endpoints, sticky, reason, remarks } = answer;
   const next = sticky
     ? 'the next connection of the same client goes to the same endpoint'
     : 'each connection chooses its endpoint anew';
+  const { source, destination, destinationPort, protocol } = answer.packet;
   const lines: readonly ComponentChildren[] = [
+    `packet: ${source || 'no source address'} → ${hostPort(destination, destinationPort)}/${protocol}`,
     ...(endpoints.length > 0 ? [`its source is ${SOURCE_WORDS[`${answer.sourceRewritten}`]}`, next] : []),
     ...(reason === undefined ? [] : [`because ${reason}`]),
     ...remarks,
@@ -122,44 +117,35 @@ function Result({ answer, at, from, to }: ResultProps): JSX.Element {
   return (
     <>
       <section class="panel" aria-label="Outcome">
-        <p class={`verdict ${mark}`} role="status">
-          <Mark kind={mark} /> A packet from {from} to {to} {words}{' '}
-          <span class="quiet">at {clockTime(at)}</span>
+        <p class="verdict" role="status">
+          <State kind={mark}>
+            A packet from {from} to {to} {words}
+          </State>{' '}
+          <span class="quiet">at {clockTime(time)}</span>
         </p>
         {answer.uncertain && (
-          <p class="bad">
-            <Mark kind="bad" /> Uncertain; the steps say why.
+          <p>
+            <State kind="warning">uncertain; the steps show the reason</State>
           </p>
         )}
         {endpoints.length > 0 && <Shares endpoints={endpoints} />}
-        <ul class="lines">
-          {lines.map((line, index) => (
-            <li key={index}>{line}</li>
-          ))}
-        </ul>
+        <Lines lines={lines} />
       </section>
-      <Panel title="The rules that it met">
+      <Panel title="Rules on its path">
         <Steps steps={answer.steps} />
       </Panel>
     </>
   );
 }
 
-const MOST_ROWS = 12;
-
 const COLUMNS: readonly Column<TracedEndpoint>[] = [
-  { name: 'address', title: 'Endpoint', text: addressOf },
-  { name: 'number', title: 'Probability', text: percent },
-  {
-    name: 'share-bar',
-    title: 'Share',
-    text: percent,
-    cell: ({ probability }) => <span class="share" style={{ width: `${probability * 100}%` }} />,
-  },
+  { name: 'address', title: 'Endpoint', cell: addressOf },
+  { name: 'number', title: 'Probability', cell: percent },
 ];
 
 /** The endpoints that the packet may reach, and their probabilities. */
 function Shares({ endpoints }: { readonly endpoints: readonly TracedEndpoint[] }): JSX.Element {
+  const [shown, setShown] = useState(0);
   const rows = useMemo(
     () => sortedBy(endpoints, (endpoint) => addressRank(addressOf(endpoint))),
     [endpoints],
@@ -172,13 +158,10 @@ function Shares({ endpoints }: { readonly endpoints: readonly TracedEndpoint[] }
           {counted(endpoints.length, 'endpoint')}, each with {[...shares][0]}
         </p>
       )}
-      <Grid
-        name="shares"
-        label="Where it may go"
-        rows={rows}
-        columns={COLUMNS}
-        keyOf={addressOf}
-        most={MOST_ROWS}
+      <Table
+        label="Possible endpoints"
+        {...{ columns: COLUMNS, rows, shown, keyOf: addressOf }}
+        onMore={setShown}
       />
     </>
   );
@@ -195,13 +178,13 @@ function percent({ probability }: TracedEndpoint): string {
 /** The rules that a packet met; similar ones for several endpoints are folded. */
 function Steps({ steps }: { readonly steps: readonly Step[] }): JSX.Element {
   const folded = useMemo(() => foldSteps(steps), [steps]);
-  if (folded.length === 0) return <p class="absent">No rule acted on it.</p>;
+  if (folded.length === 0) return <p class="quiet">No rule acted on it.</p>;
   return (
     <ol class="steps">
-      {folded.slice(0, MOST).map((one, index) => (
+      {folded.slice(0, ROWS).map((one, index) => (
         <StepItem key={index} {...one} />
       ))}
-      {folded.length > MOST && <li>{moreThanShown(folded.length)}</li>}
+      {folded.length > ROWS && <li>and {counted(folded.length - ROWS, 'more step')}</li>}
     </ol>
   );
 }
