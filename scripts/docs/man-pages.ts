@@ -24,7 +24,7 @@ interface NamedPage {
 const help = new Help();
 
 const EXIT_CODES =
-  'Commands that ask a proxy end with 0 where all is well, and with 3 where nobody answers. A command line that is wrong ends with 1.';
+  '0: no problem was found. 1: a problem was found, or a name does not exist. 2: the command line is invalid. 3: no proxy or API server is reachable.';
 
 /** The man pages of a version of the program, with the content of its `--help`. */
 export function manPages(version: string): readonly ManPage[] {
