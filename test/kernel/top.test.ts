@@ -53,8 +53,12 @@ async function once(...args: readonly string[]): Promise<TrafficReport> {
     ...['top', '--once', '-o', 'json'],
     ...args,
   ]);
-  if (exitCode !== 0) throw new Error(`top ended with ${exitCode}: ${stderr}`);
-  return JSON.parse(stdout) as TrafficReport;
+  if (stderr !== '') throw new Error(`top ended with ${exitCode}: ${stderr}`);
+  const report = JSON.parse(stdout) as TrafficReport;
+  expect(exitCode).toBe(
+    report.services.some(({ unresponsiveEndpoints }) => unresponsiveEndpoints > 0) ? 1 : 0,
+  );
+  return report;
 }
 
 function endpoint(port: PortReport | undefined, address: string): EndpointReport | undefined {

@@ -1,3 +1,4 @@
+import { endpointPlace } from '../../../domain/model/endpoint.js';
 import { getOrMake } from '../../../domain/model/maps.js';
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
@@ -9,6 +10,7 @@ import {
   type Packet,
   type Step,
   type Trace,
+  type TracedEndpoint,
   type TraceOutcome,
   type PacketPath,
   summaryOf,
@@ -117,7 +119,8 @@ export class TracePackets {
     const trace = this.delivered(await summary(paths, packet, view), packet, traced);
     const why = this.why(paths, trace, packet);
     const notes = [...remarks, ...this.destinations.ejected(packet), ...replyPathRemarks(trace, packet)];
-    return { ...trace, packet, ...why, remarks: notes };
+    const endpoints = withPods(trace.endpoints, packet, traced.entries());
+    return { ...trace, endpoints, packet, ...why, remarks: notes };
   }
 
   private desired({ tracer, network, entries }: TracedFamily): Walk {
@@ -292,6 +295,26 @@ function nodePortsOf(families: readonly TracedFamily[]): ReadonlySet<string> {
   const ofEntry = ({ name, frontends }: ForwardingEntry): readonly string[] =>
     frontends.flatMap(({ kind, port }) => (kind === 'node-port' ? `${name.protocol} ${port}` : []));
   return new Set(entries.flatMap(ofEntry));
+}
+
+/** The endpoints with their pods, nodes and zones, from the entries of the service ports that the packet may be for. */
+function withPods(
+  endpoints: readonly TracedEndpoint[],
+  { protocol, destinationPort }: Packet,
+  entries: Iterable<ForwardingEntry>,
+): readonly TracedEndpoint[] {
+  if (endpoints.length === 0) return endpoints;
+  const wanted = new Map(endpoints.map((endpoint) => [endpointPlace(endpoint), endpoint]));
+  for (const { name, frontends, endpoints: selection } of entries) {
+    if (name.protocol !== protocol || !frontends.some(({ port }) => port === destinationPort)) continue;
+    for (const endpoint of selection.reachable) {
+      const place = endpointPlace(endpoint);
+      const traced = wanted.get(place);
+      const { pod, nodeName, zone } = endpoint;
+      if (traced) wanted.set(place, { ...traced, pod, nodeName, zone });
+    }
+  }
+  return [...wanted.values()];
 }
 
 /** How replies of the endpoints come back, for people. */

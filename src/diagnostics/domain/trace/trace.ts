@@ -26,6 +26,10 @@ export type TracedEndpoint = ReturnType<typeof tracedEndpoint>;
 const tracedEndpoint = fields({
   address: text,
   port: number,
+  /** As in `Endpoint`; missing if no Service port of the packet has such an endpoint. */
+  pod: optional(text),
+  nodeName: optional(text),
+  zone: optional(text),
   /** Between 0 and 1; the sum over all endpoints is 1, but for rounding. */
   probability: number,
 });

@@ -47,6 +47,9 @@ beforeEach(() => {
   asked = [];
 });
 
+/** Of the endpoint 10.244.1.5:8080. */
+const POD = { pod: 'cart-7f9', nodeName: 'n1', zone: 'a' };
+
 /** Rules under which all packets end so. */
 const packets = (...endings: readonly PacketPath[]) => packetsOn({}, ...endings);
 
@@ -67,8 +70,11 @@ function packetsOn(node: Partial<NodeNetwork>, ...endings: readonly PacketPath[]
   };
   const entry = {
     name: { protocol: 'TCP' },
-    frontends: [{ kind: 'node-port', port: 30080 }],
-    endpoints: { reachable: [] },
+    frontends: [
+      { kind: 'node-port', port: 30080 },
+      { kind: 'cluster-ip', address: '10.96.0.1', port: 80 },
+    ],
+    endpoints: { reachable: [{ address: '10.244.1.5', port: 8080, ...POD }] },
     healthCheckNodePort: 0,
   };
   const traced = {
@@ -119,6 +125,17 @@ describe('why a packet is not forwarded', () => {
 });
 
 describe('trace', () => {
+  it('names the pods of endpoints', async () => {
+    const answer = await trace('node', '10.96.0.1:80', sent('10.244.1.5', true), sent('10.244.1.6', true));
+    expect(answer.endpoints).toEqual([
+      { address: '10.244.1.5', port: 8080, ...POD, probability: 0.5 },
+      { address: '10.244.1.6', port: 8080, probability: 0.5 },
+    ]);
+    expect(traceText(answer, 'desired', false)).toContain(
+      '   50.0 %  pod cart-7f9 (10.244.1.5:8080)\n   50.0 %  10.244.1.6:8080\n',
+    );
+  });
+
   it.each([
     ['10.244.1.5', '10.244.1.5', 'veth1'],
     ['node', '192.0.2.4', undefined],
@@ -231,7 +248,7 @@ describe('the text of an answer', () => {
   postrouting: ip kube-proxy nat
     → lets it pass
 outcome: forward
-  100.0 %  10.244.1.5:8080
+  100.0 %  pod cart-7f9 (10.244.1.5:8080)
 source: rewritten to an address of this node
   because of ip kube-proxy services: ip daddr @cluster-ips meta mark set meta mark | 0x00004000
 affinity: the same client gets the same endpoint again

@@ -69,7 +69,7 @@ const COUNTING = 300_000;
 
 /**
  * Shows the connections of Services, as the proxy running on this node counts them, until the user ends it; with --once those
- * of one interval. 1 when no known Service has one of the names.
+ * of one interval. 1 when an endpoint does not answer, or no known Service has one of the names.
  * @throws QueryError when no report comes when one is due
  */
 export async function top({ request, configuration, once }: Invocation<typeof topCommand>): Promise<number> {
@@ -120,19 +120,20 @@ function isAskedFor(
   return services.length === 0 || services.some(isIt);
 }
 
-/** Looks up the names if there are any, or a namespace without traffic. */
+/** 1 for an endpoint that does not answer. Looks up the names if there are any, or a namespace without traffic. */
 async function exitCode(
   proxy: RunningProxy,
   { namespace, services }: RequestOf<typeof topCommand>['query'],
   ports: readonly PortReport[],
 ): Promise<number> {
-  if (services.length === 0 && ports.length > 0) return ExitCode.ok;
+  const isProblem = ports.some(({ unresponsiveEndpoints }) => unresponsiveEndpoints > 0);
+  if (services.length === 0 && ports.length > 0) return exitCodeOf(isProblem);
   const found = await findServices(proxy, services, namespace);
   const reported = ports.map(({ namespace: its, name, portName }) => ({
     service: serviceKey(its, name),
     port: portName,
   }));
-  return exitCodeOf(reportUnknown(found.unknownBut(reported)));
+  return exitCodeOf(reportUnknown(found.unknownBut(reported)) || isProblem);
 }
 
 /** One after the other, JSON is one object a line, so that a program can read each as it comes. */

@@ -20,6 +20,7 @@ import {
 import { UsageError, rejectOperands } from '../../../../adapters/cli/usage-error.js';
 import { outputOptions, subcommand, type OutputFormat } from '../options.js';
 import { type FailedTrace, type TraceAnswer, traceAnswer } from '../../../application/trace/answer.js';
+import { endpointName } from '../../../../domain/model/endpoint.js';
 import { hostPort } from '../../../../domain/net/address.js';
 import { formatted, jsonLine, print, inToneOf } from '../output.js';
 import { open } from 'node:fs/promises';
@@ -288,7 +289,7 @@ function outcomeLines(
   const lines = [`outcome: ${inToneOf(outcome)}`, ...(reason === undefined ? [] : [`  because ${reason}`])];
   const equal = grouped(endpoints, ({ probability }) => (probability * 100).toFixed(1).padStart(5));
   for (const [percent, alike] of equal) {
-    const places = alike.map(({ address, port }) => hostPort(address, port));
+    const places = alike.map(endpointName);
     const told =
       isWide || places.length < MANY_ENDPOINTS
         ? places

@@ -81,7 +81,7 @@ shop/dns                           UDP       0     0      0           0 B      n
 
 it('is wide with families and all endpoints', () => {
   const text = trafficText(report, true);
-  expect(text).toMatch(/\nSERVICE PORT +PROTOCOL  FAMILY  OPEN/);
+  expect(text).toMatch(/\nSERVICE PORT +PROTOCOL {2}FAMILY {2}OPEN/);
   expect(text).toMatch(/^ {2}10\.244\.2\.13:8080 +0 +0 +0 +0 B +ready$/m);
 });
 
