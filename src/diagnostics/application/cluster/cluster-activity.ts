@@ -1,3 +1,4 @@
+import { endpointPlace } from '../../../domain/model/endpoint.js';
 import { grouped } from '../../../domain/model/maps.js';
 import { servicePortKey } from '../../../domain/model/service-port-name.js';
 import type { PortReport, TrafficReport } from '../../domain/traffic.js';
@@ -22,6 +23,8 @@ export interface SummedTraffic extends Pick<
 > {
   /** Nodes through which it has connections. */
   readonly nodes: number;
+  /** How many endpoints do not answer some node. */
+  readonly unresponsiveEndpoints: number;
 }
 
 /** Adds up what the nodes say, over both IP families. */
@@ -42,12 +45,17 @@ export function sumTraffic(answers: readonly NodeAnswer<TrafficReport>[]): Clust
       newConnectionsPerSecond: sum('newConnectionsPerSecond'),
       unansweredConnections: sum('unansweredConnections'),
       nodes: new Set(all.map(({ node }) => node)).size,
+      unresponsiveEndpoints: new Set(all.flatMap(({ traffic }) => unresponsivePlaces(traffic))).size,
     };
   });
   return {
     services: services.sort(byConnections),
     untracked: answers.flatMap(({ node, answer }) => (!answer.servicesTracked ? node : [])),
   };
+}
+
+function unresponsivePlaces({ endpoints }: PortReport): readonly string[] {
+  return endpoints.filter(({ unresponsive }) => unresponsive).map(endpointPlace);
 }
 
 function keyOf({

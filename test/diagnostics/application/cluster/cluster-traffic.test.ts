@@ -21,10 +21,24 @@ it('adds up nodes and families, the most open connections first, then the most n
     { node: 'c', answer: trafficReport([trafficOf('all', 5)], false) },
   ]);
   expect(services).toEqual([
-    { ...counts('cart', 111, 222, 333), nodes: 2 },
-    { ...counts('pay', 5, 1), nodes: 1 },
-    { ...counts('all', 5), nodes: 1 },
-    { ...counts('web', 5), nodes: 1 },
+    { ...counts('cart', 111, 222, 333), nodes: 2, unresponsiveEndpoints: 0 },
+    { ...counts('pay', 5, 1), nodes: 1, unresponsiveEndpoints: 0 },
+    { ...counts('all', 5), nodes: 1, unresponsiveEndpoints: 0 },
+    { ...counts('web', 5), nodes: 1, unresponsiveEndpoints: 0 },
   ]);
   expect(untracked).toEqual(['c']);
+});
+
+it('counts endpoints that do not answer some node, each once', () => {
+  const endpoint = (address: string, unresponsive: boolean) =>
+    ({ ...counts('cart', 1), address, port: 8080, state: 'ready', newConnections: 0, unresponsive }) as const;
+  const seen = (...unresponsive: readonly string[]) => ({
+    ...trafficOf('cart', 1),
+    endpoints: ['10.1.1.1', '10.1.1.2', '10.1.1.3'].map((one) => endpoint(one, unresponsive.includes(one))),
+  });
+  const { services } = sumTraffic([
+    { node: 'a', answer: trafficReport([seen('10.1.1.1', '10.1.1.2')]) },
+    { node: 'b', answer: trafficReport([seen('10.1.1.2')]) },
+  ]);
+  expect(services).toMatchObject([{ unresponsiveEndpoints: 2 }]);
 });

@@ -34,7 +34,7 @@ import { explainedLines, isOk } from '../commands/explain.js';
 import { changedServices, historyLines } from '../commands/history.js';
 import { serviceListLines } from '../commands/services.js';
 import { proxyStatusLines } from '../commands/status.js';
-import { trafficLines } from '../commands/top.js';
+import { trafficLines, unresponsiveExitCode } from '../commands/top.js';
 import { hasPassed, tracedLines } from '../commands/trace.js';
 import { clientVersionText, proxyVersionText, type ClientVersion } from '../commands/version.js';
 import { inToneOf, objectName } from '../output.js';
@@ -290,8 +290,8 @@ export const nodesQueries: {
       keep: (answer) => answer,
       result: sumTraffic,
       lines: clusterTrafficLines,
-      exitCode: () => 0,
-      single: { lines: trafficLines, exitCode: () => 0 },
+      exitCode: unresponsiveExitCode,
+      single: { lines: trafficLines, exitCode: unresponsiveExitCode },
     }),
 
   compare: ({ comparison }) =>

@@ -158,7 +158,12 @@ function statusCells(row: NodeRow, isWide: boolean): readonly string[] {
   ];
 }
 
-const TRAFFIC_HEADERS = ['SERVICE PORT', 'PROTOCOL', 'OPEN', 'NEW/S', 'UNANSWERED', 'NODES'];
+function unresponsiveText(count: number): string {
+  if (count === 0) return '';
+  return inToneOf('silent', `${counted(count, 'endpoint')} ${count === 1 ? 'does' : 'do'} not answer`);
+}
+
+const TRAFFIC_HEADERS = ['SERVICE PORT', 'PROTOCOL', 'OPEN', 'NEW/S', 'UNANSWERED', 'NODES', 'STATE'];
 
 /** One line a service port, and whose connections are missing. */
 export function clusterTrafficLines({ services, untracked }: ClusterTraffic): readonly string[] {
@@ -169,6 +174,7 @@ export function clusterTrafficLines({ services, untracked }: ClusterTraffic): re
     port.newConnectionsPerSecond.toFixed(1),
     String(port.unansweredConnections),
     String(nodes),
+    unresponsiveText(port.unresponsiveEndpoints),
   ]);
   return [
     ...(rows.length > 0 ? columns(TRAFFIC_HEADERS, rows) : ['no connections of Services']),

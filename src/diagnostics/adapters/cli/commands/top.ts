@@ -126,14 +126,23 @@ async function exitCode(
   { namespace, services }: RequestOf<typeof topCommand>['query'],
   ports: readonly PortReport[],
 ): Promise<number> {
-  const isProblem = ports.some(({ unresponsiveEndpoints }) => unresponsiveEndpoints > 0);
-  if (services.length === 0 && ports.length > 0) return exitCodeOf(isProblem);
+  const problem = unresponsiveExitCode({ services: ports });
+  if (services.length === 0 && ports.length > 0) return problem;
   const found = await findServices(proxy, services, namespace);
   const reported = ports.map(({ namespace: its, name, portName }) => ({
     service: serviceKey(its, name),
     port: portName,
   }));
-  return exitCodeOf(reportUnknown(found.unknownBut(reported)) || isProblem);
+  return reportUnknown(found.unknownBut(reported)) ? ExitCode.problem : problem;
+}
+
+/** The exit code of a report of this node, or of all: 1 for an endpoint that does not answer. */
+export function unresponsiveExitCode({
+  services,
+}: {
+  readonly services: readonly Pick<PortReport, 'unresponsiveEndpoints'>[];
+}): ExitCode {
+  return exitCodeOf(services.some(({ unresponsiveEndpoints }) => unresponsiveEndpoints > 0));
 }
 
 /** One after the other, JSON is one object a line, so that a program can read each as it comes. */

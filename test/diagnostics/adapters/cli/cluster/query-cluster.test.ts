@@ -809,19 +809,32 @@ it('adds up the connections of all nodes, over both families', async () => {
   putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
   const cart = trafficOf('cart', 5, 1.5, 1);
   const web = { ...trafficOf('web', 5, 1.5, 1), portName: '' };
+  const numbers = {
+    openConnections: 1,
+    newConnections: 0,
+    newConnectionsPerSecond: 0,
+    unansweredConnections: 1,
+  };
+  const unresponsive = {
+    ...numbers,
+    address: '10.1.1.1',
+    port: 8080,
+    state: 'ready',
+    unresponsive: true,
+  } as const;
   answering(
     {
       'node-2': prints(
         trafficReport([{ ...cart, openConnections: 7 }, { ...cart, openConnections: 1 }, web]),
       ),
     },
-    prints(trafficReport([cart])),
+    prints(trafficReport([{ ...cart, endpoints: [unresponsive], unresponsiveEndpoints: 1 }])),
   );
-  expect(await cluster('top')).toBe(0);
+  expect(await cluster('top')).toBe(1);
   expect(printed.stdout).toBe(
     [
-      'SERVICE PORT    PROTOCOL  OPEN  NEW/S  UNANSWERED  NODES',
-      'shop/cart:http  TCP       13    4.5    3           2',
+      'SERVICE PORT    PROTOCOL  OPEN  NEW/S  UNANSWERED  NODES  STATE',
+      'shop/cart:http  TCP       13    4.5    3           2      1 endpoint does not answer',
       'shop/web        TCP       5     1.5    1           1',
       '',
     ].join('\n'),
