@@ -10,6 +10,7 @@ import {
 import { Command, type Ended } from '../support/program/command.js';
 import { Driver } from '../support/program/in-namespace.js';
 import { bundleStandIn, type StandInBundle } from '../support/program/served-node.js';
+import { sampleOf } from '../support/nightly.js';
 import { syncStateOf } from '../support/program/status.js';
 import type { ApiObject } from '../support/api-server/object-store.js';
 import { testServiceCidr } from '../support/testbed/cluster-objects.js';
@@ -51,7 +52,7 @@ const SERVED = SERVICES.filter(
   ({ name, expected: { cause } }) => clusterIPOf(name) !== undefined && cause !== 'OtherProxy',
 );
 
-describe.each(['nftables', 'iptables'])('broken Services in %s mode', (mode) => {
+describe.each(sampleOf(['nftables', 'iptables']))('broken Services in %s mode', (mode) => {
   let bundle: StandInBundle;
   let testbed: Testbed;
   let api: Driver<StandInDriver>;
