@@ -53,7 +53,7 @@ describe('combined observers', () => {
     ]);
     expect(recorded.reports).toEqual([REPORT]);
     expect(history.of('IPv4').unverified).toEqual({ sinceTime: timeText(1_000_000), reason: 'no memory' });
-    expect(history.of('IPv6').drift).toMatchObject({ found: 1, repaired: 4 });
+    expect(history.of('IPv6').drift).toMatchObject({ repairs: 1, writtenSteps: 4 });
   });
 
   it('report a sync to health', () => {
