@@ -50,15 +50,16 @@ export function composeProxy(
     conntrack: () => new NetlinkConntrack(),
     served: (parts) => parts.families.map((family) => serveFamily(parts, family)),
     // In userspace mode packets pass through this process instead.
-    forwardingObstacles: ({ served, localAddresses: addresses, clock }) =>
-      mode.name === 'userspace'
-        ? undefined
-        : new ForwardingObstacles(
-            served.map(({ family, loop }) => ({ family, table: loop.table })),
-            { forwarding: new KernelForwarding(), routes: new NetlinkRoutes(), addresses },
-            clock,
-            loggerOf('packet-forwarding'),
-          ),
+    forwardingObstacles(parts) {
+      if (mode.name === 'userspace') return undefined;
+      return new ForwardingObstacles(
+        parts.served.map(({ family, loop }) => ({ family, table: loop.table })),
+        { forwarding: new KernelForwarding(), routes: new NetlinkRoutes(), addresses: parts.localAddresses },
+        parts.clock,
+        loggerOf('packet-forwarding'),
+        () => parts.serviceVerdicts.touchAll(),
+      );
+    },
     nodeState: (parts) =>
       new NodeState({
         loops: parts.served.map(({ loop }) => loop),
@@ -76,6 +77,7 @@ export function composeProxy(
         localhost: (family, key) =>
           parts.served.find((one) => one.family === family)?.localhostNodePorts?.placeOf(key),
         answers: parts.endpointAnswers,
+        obstacles: (entry) => parts.forwardingObstacles?.known(entry) ?? [],
       }),
     trafficWatchers(parts) {
       const { localAddresses, clock } = parts;

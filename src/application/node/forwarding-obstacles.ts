@@ -56,7 +56,7 @@ export async function passageObstacle(
  * service ports with an endpoint at an address of another machine or a pod. Changes nothing; each obstacle is logged once.
  */
 export class ForwardingObstacles {
-  private found: ReadonlyMap<IpFamily, string> = new Map();
+  private found: ReadonlyMap<IpFamily, ForwardingObstacle> = new Map();
   private checkedAt: number | undefined;
   private timer: Timer | undefined;
   private isStopped = false;
@@ -69,11 +69,13 @@ export class ForwardingObstacles {
     private readonly sources: ForwardingSources,
     private readonly clock: Clock,
     private readonly logger: Logger,
+    /** Called when a check has found others than the one before. */
+    private readonly changed: () => void = () => {},
   ) {}
 
   /** The obstacles that the last check found, for people. */
   get reasons(): readonly string[] {
-    return Array.from(this.found, ([family, text]) => `${family}: ${text}`);
+    return Array.from(this.found, ([family, { text }]) => `${family}: ${text}`);
   }
 
   /** Checks now, and from time to time. To be called once there is something to forward. */
@@ -95,16 +97,24 @@ export class ForwardingObstacles {
     const now = this.clock.steady();
     if (this.checkedAt !== undefined && now < this.checkedAt + FRESH) return;
     this.checkedAt = now;
-    const found = new Map<IpFamily, string>();
+    const found = new Map<IpFamily, ForwardingObstacle>();
     for (const { family, table } of this.tables)
-      for (const { text } of await this.ofFamily(family, table.entries())) found.set(family, text);
-    for (const [family, problem] of found)
-      if (this.found.get(family) !== problem)
+      for (const one of await this.ofFamily(family, table.entries())) found.set(family, one);
+    const former = this.reasons.join();
+    for (const [family, { text: problem }] of found)
+      if (this.found.get(family)?.text !== problem)
         this.logger.warn({ family, problem }, 'a kernel setting stops traffic to Services');
-    for (const [family, problem] of this.found)
+    for (const [family, { text: problem }] of this.found)
       if (!found.has(family))
         this.logger.info({ family, problem }, 'a kernel setting no longer stops traffic to Services');
     this.found = found;
+    if (this.reasons.join() !== former) this.changed();
+  }
+
+  /** What the last check found, if it stops traffic to an endpoint of the service port. Cheap. */
+  known({ family, endpoints }: ForwardingEntry): readonly ForwardingObstacle[] {
+    const found = this.found.get(family);
+    return found && endpoints.reachable.some((endpoint) => found.affects(endpoint)) ? [found] : [];
   }
 
   /** The obstacles of one service port, at most one of each kind. Never rejects. */

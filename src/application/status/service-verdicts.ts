@@ -49,6 +49,8 @@ export interface VerdictSources {
   readonly reports: Pick<ObjectReports, 'of' | 'unreadServices'>;
   /** Missing: nothing is counted. */
   readonly answers?: Pick<EndpointAnswers, 'unresponsive'> | undefined;
+  /** Settings of the kernel that stop traffic of a service port; missing: none can. */
+  readonly obstacles?: ((entry: ForwardingEntry) => readonly KernelObstacle[]) | undefined;
   /** Missing: the proxy listens on no node ports. */
   readonly localhost?: LocalhostLookup | undefined;
   /** Missing where every Service is delivered, as from manifests. */
@@ -120,13 +122,18 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
     if (!this.isStopped) this.timer ??= this.clock.after(SETTLE, () => this.settleLater());
   }
 
+  /** Something about all Services has changed. */
+  touchAll(): void {
+    for (const service of this.sources.state.serviceKeys()) this.touch(service);
+  }
+
   serviceEvent(service: ServiceKey): void {
     this.touch(service);
   }
 
   /** A deferred Service has no service port to report. */
   finished(_: IpFamily, { ok, full }: SyncReport): void {
-    if (ok && full) for (const service of this.sources.state.serviceKeys()) this.touch(service);
+    if (ok && full) this.touchAll();
   }
 
   /** Judges what has changed. Idempotent. */
@@ -188,8 +195,8 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
     }
   }
 
-  /** @param obstacles of the kernel's settings */
-  port(entry: ForwardingEntry, obstacles: readonly KernelObstacle[] = []): JudgedServicePort {
+  /** @param obstacles missing: those that are known */
+  port(entry: ForwardingEntry, obstacles?: readonly KernelObstacle[]): JudgedServicePort {
     this.touchUnresponsive(FRESH);
     const port = this.portFacts(entry, obstacles);
     const verdicts = judgePort(this.sources.state, port);
@@ -282,7 +289,8 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
           endpoints.reachable.some(({ ready }) => ready) &&
           frontends.every(({ outcome }) => outcome === 'forward') &&
           statuses.get(family, entry.key)?.state === 'programmed' &&
-          !this.unresponsive.has(familyPortKey(entry));
+          !this.unresponsive.has(familyPortKey(entry)) &&
+          !this.sources.obstacles?.(entry).length;
         if (!isPlain) return false;
         ports++;
       }
@@ -342,7 +350,7 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
         ];
   }
 
-  private portFacts(entry: ForwardingEntry, obstacles: readonly KernelObstacle[] = []) {
+  private portFacts(entry: ForwardingEntry, obstacles = this.sources.obstacles?.(entry) ?? []) {
     const { state, statuses, localhost } = this.sources;
     const { name, family, key } = entry;
     const service = serviceKey(name.namespace, name.name);

@@ -121,8 +121,9 @@ export function loggedVerdicts(logger: Logger, clock: Pick<Clock, 'steady'>): Ve
   };
 }
 
+/** Where endpoints run is a matter of the objects, though not the same on every node. */
 function isNodeCause(cause: Cause | undefined): boolean {
-  return cause !== undefined && CAUSES[cause] === 'node';
+  return cause !== undefined && CAUSES[cause] === 'node' && cause !== 'NoLocalEndpoint';
 }
 
 /** Milliseconds: how long a problem must have lasted, the longest random delay besides, and how often what is due is recorded. */

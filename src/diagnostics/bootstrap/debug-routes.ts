@@ -81,7 +81,12 @@ function reportRoutes(parts: DiagnosedParts, addresses: ExplainAddress, startTim
     healthChecks: served.flatMap(({ healthChecks }) => healthChecks ?? []),
     ejectionTimes: ejection?.ejectionTimes,
     answers,
-    obstacles: obstacles && ((entry) => obstacles.of(entry)),
+    obstacles:
+      obstacles &&
+      (async (entry) => {
+        await obstacles.renew();
+        return obstacles.of(entry);
+      }),
     mode: modeInForce(commandLine.configuration),
     waitingSeconds: (family) => {
       const since = health.waitingSince(family);

@@ -20,6 +20,7 @@ let forwarding: MemoryForwarding;
 let routes: MemoryRoutes;
 let cluster: SeenCluster;
 let obstacles: ForwardingObstacles;
+let changes: number;
 let listAddresses: () => readonly string[];
 
 beforeEach(() => {
@@ -30,7 +31,8 @@ beforeEach(() => {
   routes = new MemoryRoutes(ROUTES);
   cluster = new SeenCluster();
   const sources = { forwarding, routes, addresses: { list: () => listAddresses() } };
-  obstacles = new ForwardingObstacles(cluster.loops, sources, clock, logger);
+  changes = 0;
+  obstacles = new ForwardingObstacles(cluster.loops, sources, clock, logger, () => changes++);
 });
 
 /** A Service with endpoints, of which some are on this node. */
@@ -57,6 +59,21 @@ describe('a kernel that forwards nothing', () => {
     ]);
     forwarding.off.clear();
     expect(await found()).toEqual([]);
+  });
+
+  it('is known of each service port that it stops, and changes of it are reported', async () => {
+    forwarding.off.set('IPv4', OFF);
+    serve(['10.2.0.7', 'n2']);
+    const [entry] = cluster.loops[0]!.table.entries();
+    expect([obstacles.known(entry!), changes]).toEqual([[], 0]);
+    await found();
+    await found();
+    expect(obstacles.known(entry!)).toMatchObject([{ kind: 'not-forwarded' }]);
+    expect(obstacles.known({ ...entry!, family: 'IPv6' })).toEqual([]);
+    expect(changes).toBe(1);
+    forwarding.off.clear();
+    await found();
+    expect([obstacles.known(entry!), changes]).toEqual([[], 2]);
   });
 
   it('is none for a family without Services', async () => {

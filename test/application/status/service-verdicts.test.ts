@@ -8,6 +8,7 @@ import { ObjectReports } from '../../../src/application/use-cases/object-reports
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
 import { timeText } from '../../../src/domain/model/text.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
+import type { KernelObstacle } from '../../../src/domain/verdict/judge-port.js';
 import type { FamilyPortKey } from '../../../src/domain/traffic/service-frontends.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
@@ -22,6 +23,7 @@ let reports: ObjectReports;
 let unread: string[];
 let silent: Map<FamilyPortKey, ReadonlyMap<string, number>>;
 let told: string[];
+let obstacles: KernelObstacle[];
 let verdicts: ServiceVerdicts;
 
 beforeEach(() => {
@@ -33,9 +35,17 @@ beforeEach(() => {
   unread = [];
   silent = new Map();
   told = [];
+  obstacles = [];
   const loop = { family: 'IPv4' as const, table, unreadObjects: unread, isWaiting: () => false };
   verdicts = new ServiceVerdicts(
-    { state, loops: () => [loop], statuses, reports, answers: { unresponsive: () => new Map(silent) } },
+    {
+      state,
+      loops: () => [loop],
+      statuses,
+      reports,
+      answers: { unresponsive: () => new Map(silent) },
+      obstacles: () => obstacles,
+    },
     clock,
     ({ service: key, verdict }: JudgedService, former: Problem | undefined) =>
       told.push(`${key}: ${former?.cause ?? 'ok'} → ${verdict.cause ?? verdict.state}`),
@@ -146,15 +156,21 @@ describe('ServiceVerdicts', () => {
   it('looks again at what does not answer, once a second at most', () => {
     given('a', 3);
     expect(verdicts.counts().warning).toBe(0);
-    silent.set(`IPv4 ${key('a')}`, new Map([
+    silent.set(
+      `IPv4 ${key('a')}`,
+      new Map([
         ['10.1.1.2:8080', 5],
         ['10.9.9.9:1', 3],
-      ]));
+      ]),
+    );
     expect(verdicts.counts().warning).toBe(0);
     clock.advance(1_000);
     expect(verdicts.problems(1)).toMatchObject([
       {
-        verdict: { state: 'warning', reason: '1 of 3 ready endpoints does not answer: 10.1.1.2:8080, 5 connections without an answer' },
+        verdict: {
+          state: 'warning',
+          reason: '1 of 3 ready endpoints does not answer: 10.1.1.2:8080, 5 connections without an answer',
+        },
       },
     ]);
     silent.clear();
@@ -167,6 +183,16 @@ describe('ServiceVerdicts', () => {
     state.applyService(service({ name: 'a' }));
     verdicts.finished('IPv4', { ...SYNC_REPORT, ok: true, full: true });
     expect(verdicts.problems(1)).toMatchObject([{ verdict: { state: 'warning', cause: 'UnreadObjects' } }]);
+  });
+
+  it('knows a setting of the kernel that stops traffic of all', () => {
+    given('a', 1);
+    expect(verdicts.counts().error).toBe(0);
+    obstacles.push({ kind: 'not-forwarded', text: 'net.ipv4.ip_forward is 0', affects: () => true });
+    verdicts.touchAll();
+    expect(verdicts.problems(1)).toMatchObject([
+      { verdict: { state: 'error', cause: 'ForwardingDisabled', reason: 'net.ipv4.ip_forward is 0' } },
+    ]);
   });
 
   it('judges what has just changed before it stops, and nothing afterwards', () => {

@@ -26,8 +26,8 @@ export class ExplainPort {
     private readonly answers?: Pick<EndpointAnswers, 'unanswered'>,
   ) {}
 
-  /** @param obstacles in the settings of the kernel */
-  port(entry: ForwardingEntry, obstacles: readonly KernelObstacle[] = []): PortExplanation {
+  /** @param obstacles in the settings of the kernel; missing: those that are known */
+  port(entry: ForwardingEntry, obstacles?: readonly KernelObstacle[]): PortExplanation {
     const { name, affinitySeconds, sourceRanges } = entry;
     const judged = this.verdicts.port(entry, obstacles);
     const { endpoints, status, verdicts, frontends, unresponsive } = judged;
