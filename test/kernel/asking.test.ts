@@ -106,7 +106,7 @@ describe('a running proxy that is asked', () => {
     expect([exitCode, stdout]).toEqual([
       0,
       expect.stringMatching(
-        /^client: 0\.1\.0 for Kubernetes v1\.37\.0, .*\nproxy: {2}0\.1\.0 .*, mode nftables, Linux .*\n$/,
+        /^client: 0\.1\.0 for Kubernetes v1\.37\.0, .*\nproxy: {2}0\.1\.0 .*, nftables mode, Linux .*\n$/,
       ),
     ]);
   });
@@ -149,7 +149,7 @@ default    web   NodePort   2/2        ok     172.30.20.6:80/TCP +1  2 of 2 endp
       known: true,
     });
     expect((await ask('explain', 'default/web:admin')).stdout).toContain(
-      'problem: it has no port named admin (it has: http)',
+      'default/web: error: it has no port named admin (it has: http)',
     );
     expect(await ask('explain', 'nosuch')).toMatchObject({
       exitCode: 1,
@@ -345,11 +345,11 @@ default    web   NodePort   2/2        ok     172.30.20.6:80/TCP +1  2 of 2 endp
       ) as string,
     });
     const failing = await ask('services', '--problems');
-    expect(failing.stdout).toMatch(/zrival .* held .*172\.30\.20\.6:80\/TCP belongs to default\/web:http/);
+    expect(failing.stdout).toMatch(/zrival .* warning .*172\.30\.20\.6:80\/TCP belongs to default\/web:http/);
     expect((await node.get('http://127.0.0.1:10256/healthz')).status).toBe(200);
     expect((await node.get('http://127.0.0.1:10256/readyz')).status).toBe(200);
     expect((await ask('explain', 'default/bad')).stdout).toMatch(
-      /does not serve it: its object is invalid: /,
+      /^default\/bad: error: Service default\/bad is invalid and ignored: /,
     );
   });
 

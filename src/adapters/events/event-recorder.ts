@@ -233,10 +233,11 @@ function keyOf({ regarding, type, reason, action, note }: ClusterEvent): string 
 export class LoggedEvents implements EventRecorder {
   constructor(private readonly logger: Logger) {}
 
-  record({ regarding, type, reason, note }: ClusterEvent): void {
+  record({ regarding, type, reason, note, name: shared }: ClusterEvent): void {
     const { kind, namespace, name } = regarding;
     const facts = { kind, name: namespace === '' ? name : `${namespace}/${name}`, reason, note };
-    this.logger[type === 'Warning' ? 'warn' : 'info'](facts, 'event');
+    // What all nodes have is not a problem of this one.
+    this.logger[type === 'Warning' && shared === undefined ? 'warn' : 'info'](facts, 'event');
   }
 
   /** Nothing is queued. */

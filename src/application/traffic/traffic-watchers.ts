@@ -104,10 +104,11 @@ export class TrafficWatchers {
   }
 
   /**
-   * Counts from now on, with or without watchers, until the returned function is called.
+   * Counts from now on, with or without watchers, until the returned function is called. After the stop nothing is counted any more.
    * @throws ConntrackUnavailableError
    */
   keepCounting(what: KeptFor): () => void {
+    if (this.stopped) return () => {};
     this.running();
     const keeper = Symbol(what);
     this.keepers.set(keeper, what);

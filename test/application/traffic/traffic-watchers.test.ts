@@ -371,4 +371,6 @@ it('ends with the reason of the signal', async () => {
   watch.leave();
   await watchers.stop();
   expect(() => watchers.watch(trafficBetween)).toThrow('stopping');
+  watchers.keepCounting('evidence')();
+  expect(watchers.counted()).toBeUndefined();
 });
