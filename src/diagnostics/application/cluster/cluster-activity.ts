@@ -94,13 +94,16 @@ export class HistorySum {
   private total = 0;
   private readonly unknown: (readonly UnknownName[])[] = [];
 
+  /** @param limit of changes */
+  constructor(private readonly limit = KEPT) {}
+
   add(node: string, { changes, total, unknownNames = [] }: History & AboutUnknown): void {
     this.total += total;
     this.unknown.push(unknownNames);
     const added = changes.map((change) => ({ ...change, node }));
     this.changes = [...this.changes, ...added]
       .sort((one, other) => (one.time < other.time ? -1 : one.time > other.time ? 1 : 0))
-      .slice(-KEPT);
+      .slice(-this.limit);
   }
 
   result(): ClusterHistory {

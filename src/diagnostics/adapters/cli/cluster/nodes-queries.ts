@@ -266,8 +266,9 @@ export const nodesQueries: {
     });
   },
 
-  history() {
-    const sum = new HistorySum();
+  history({ words }) {
+    const limit = words.indexOf('--limit');
+    const sum = limit < 0 ? new HistorySum() : new HistorySum(Number(words[limit + 1]));
     return nodesQuery({
       shape: historyOfNode,
       keep: (answer, node) => sum.add(node, answer),

@@ -124,7 +124,7 @@ export async function answerRequest(
     const query = 'query' in request ? request.query : await withoutNames(request.named, names);
     const answer = await tracing(query);
     await print(printed(answer, request));
-    return exitCodeOf(!isDelivered(answer));
+    return exitCodeOf(!hasPassed(answer));
   } catch (error) {
     // Programs get one JSON object, whatever comes of it.
     if (!(error instanceof CannotTraceError) || request.output !== 'json') throw error;
@@ -137,11 +137,6 @@ export async function answerRequest(
 function printed(answer: TraceAnswer, { output, rules }: RequestOf<typeof traceCommand>): string {
   if (output === 'json') return jsonLine(answer);
   return formatted(output, answer, (value, isWide) => traceLines(value, rules, isWide));
-}
-
-/** Whether no packet is rejected or dropped. */
-function isDelivered({ outcome }: TraceAnswer): boolean {
-  return outcome === 'forward' || outcome === 'untouched';
 }
 
 /** Characters of a query. */
@@ -157,7 +152,7 @@ async function answerLines(path: string, tracing: Tracing): Promise<ExitCode> {
   for await (const line of linesOf(path)) {
     if (line.trim() === '') continue;
     const answer = await answerOf(line, tracing);
-    if ('error' in answer || !isDelivered(answer)) hasProblem = true;
+    if (!hasPassed(answer)) hasProblem = true;
     await print(jsonLine(answer));
   }
   return exitCodeOf(hasProblem);

@@ -616,6 +616,12 @@ it('merges the histories of all nodes by time', async () => {
   expect(changes.slice(-1)).toEqual([{ ...repaired(2_999), time: timeText(2_999), node: 'node-2' }]);
   expect(changes[0]).toEqual({ ...repaired(1_002), time: timeText(1_002), node: 'node-1' });
   printed.stdout = '';
+  expect(await cluster('history', '--limit', '2', '-o', 'json')).toBe(0);
+  expect((JSON.parse(printed.stdout) as ClusterHistory).changes).toMatchObject([
+    { node: 'node-1', time: timeText(2_998) },
+    { node: 'node-2', time: timeText(2_999) },
+  ]);
+  printed.stdout = '';
   expect(await cluster('history')).toBe(0);
   expect(printed.stdout).toMatch(/^NODE +TIME/);
   expect(printed.stdout).toMatch(/^node-2 +1970-01-01T00:00:02.999Z/m);
