@@ -7,7 +7,7 @@ import { ConntrackUnavailableError } from '../ports/node/conntrack.js';
 import type { Counted, TrafficWatchers } from './traffic-watchers.js';
 
 /** How long a request waits for the first complete read of the connections, in milliseconds. */
-const LONGEST_READ = 2_000;
+const LONGEST_READ = 1_000;
 const CHECK_EVERY = 50;
 /** How long unresponsive endpoints are remembered when nothing is counted any more, in milliseconds. */
 const REMEMBERED = 300_000;
@@ -34,7 +34,8 @@ export class EndpointAnswers {
 
   /**
    * Reads all connections, unless they are being counted, and waits until those that wait for an answer have waited for long enough to
-   * judge by. Takes a few milliseconds where every endpoint answers, and three seconds at most.
+   * judge by. Takes a few milliseconds where every endpoint answers, and two seconds at most; where there are too many
+   * connections to read in a second, the next request knows more.
    */
   async read(): Promise<void> {
     const release = this.keepCounting();
@@ -44,7 +45,7 @@ export class EndpointAnswers {
       while (this.counted()?.facts.complete === false && clock.steady() < latest)
         await delay(clock, CHECK_EVERY);
       const read = clock.steady();
-      while (this.hasUndecided(read)) await delay(clock, CHECK_EVERY);
+      while (this.counted()?.facts.complete && this.hasUndecided(read)) await delay(clock, CHECK_EVERY);
     } finally {
       release?.();
     }

@@ -60,7 +60,7 @@ export function proxyWord(state: ProxyStatus['state']): string {
 export const NO_ENDPOINT = 'no endpoint';
 
 /** Of an endpoint that is ready and unresponsive. */
-export const SILENT = 'does not answer';
+export const UNRESPONSIVE = 'does not answer';
 
 /** The status of a service port in a line. @param time how a time is written */
 export function portStatusText(status: PortStatus, time: (at: string) => string = String): string {
@@ -129,7 +129,7 @@ export function conditionWords(endpoint: EndpointExplanation): string {
     weight !== undefined && `weight ${weight}`,
     zoneHints.length > 0 && `for zones ${zoneHints.join(' ')}`,
     nodeHints.length > 0 && `for nodes ${nodeHints.join(' ')}`,
-    unresponsive && SILENT,
+    unresponsive && UNRESPONSIVE,
     unansweredConnections > 0 && `${counted(unansweredConnections, 'connection')} without an answer`,
   ).join(', ');
 }

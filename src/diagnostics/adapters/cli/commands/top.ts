@@ -29,7 +29,7 @@ import { formatted, jsonLine, print, inToneOf, columns, cutLine, written } from 
 import { untilUserEnds } from '../watch.js';
 import { bytesText, countingWords } from '../../../application/words.js';
 import { endpointName } from '../../../../domain/model/endpoint.js';
-import { NO_ENDPOINT, SILENT } from '../../../application/words.js';
+import { NO_ENDPOINT, UNRESPONSIVE } from '../../../application/words.js';
 import type { ReadStream, WriteStream } from 'node:tty';
 
 interface TopOptions extends OutputOptions {
@@ -222,7 +222,7 @@ function portState({ unresponsiveEndpoints, endpoints }: PortReport): string {
 }
 
 function endpointState({ unresponsive, state }: EndpointReport): string {
-  return unresponsive ? inToneOf('silent', SILENT) : inToneOf(state);
+  return unresponsive ? inToneOf('silent', UNRESPONSIVE) : inToneOf(state);
 }
 
 const OTHER_SCREEN = '\x1b[?1049h\x1b[?25l';
