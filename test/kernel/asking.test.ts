@@ -88,7 +88,7 @@ afterAll(async () => {
 describe('a running proxy that is asked', () => {
   it('tells its status', async () => {
     const { exitCode, stdout } = await ask('status');
-    expect(stdout).toMatch(/^node1: ok\n {2}mode nftables, version \d/);
+    expect(stdout).toMatch(/^node1: ok\n {2}nftables mode, version \d/);
     expect(stdout).toMatch(/^ {2}IPv4: in sync, 2 service ports programmed, last sync 20/m);
     expect(exitCode).toBe(0);
     expect(await asked<ProxyStatus>('status')).toMatchObject({

@@ -58,6 +58,7 @@ function openTraceRoutes(parts: DiagnosedParts): Routes {
   const names = {
     places: () => Promise.resolve(placesIn(loops)),
     pods: (pod: NamedPod) => Promise.resolve(podsIn(state, pod)),
+    reason: async (service: string) => (await parts.serviceVerdicts.find(service)).reason,
   };
   return traceRoutes(async (query, rules, signal) => {
     if (mode.isEmbedded) throw new CannotTraceError(`packets cannot be followed in ${mode.name} mode`);

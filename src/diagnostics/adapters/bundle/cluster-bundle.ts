@@ -1,7 +1,7 @@
 /** `kubectl kubeproxy dump`: one archive with the bundle of each node, the logs of its pods, and the objects of the API server. */
 
 import { ExitCode } from '../../../adapters/cli/exit-code.js';
-import { QueryError } from '../cli/running-proxy.js';
+import { findProxies } from '../cli/cluster/query-cluster.js';
 import type { ClusterAccess } from '../cli/cluster/cluster-command.js';
 import { reportArchive } from '../cli/commands/dump.js';
 import type { Invocation } from '../cli/options.js';
@@ -50,26 +50,23 @@ interface DumpedCluster extends Omit<Invocation<unknown>, 'request'> {
 }
 
 /**
- * Writes one archive for all nodes. 0 when it is complete, 1 when a part is missing, 3 when no proxy is reachable.
- * @throws QueryError when the API server is not reachable or there is no proxy, BundleArchiveError
+ * Writes one archive for all nodes, or those that are named. 0 when it is complete, 1 when a part is missing, 3 when no proxy is reachable.
+ * @throws QueryError when the API server is not reachable or there is no proxy, UnknownNodeError, BundleArchiveError
  */
 export async function dumpCluster(
   invocation: DumpedCluster,
   programVersion: string,
-  timeout = NODE_TIMEOUT,
+  timeout?: number,
 ): Promise<number> {
   const { access, query } = invocation.request;
   const clock = new SystemClock();
   const client = await queryApiServer(() => userApiClient(invocation, clock, access.api));
   const options = { namespace: access.proxyNamespace, selector: access.selector };
   const proxies = new ProxyPods(client, new PodExec(client, clock), options);
-  const [pods, found] = await queryApiServer(() =>
-    Promise.all([listAll(client, podsOf(access), loggedPod), proxies.list()]),
-  );
-  if (found.proxies.length === 0)
-    throw new QueryError(
-      `no pod in the namespace ${options.namespace} has the labels ${options.selector}; choose others with --proxy-namespace and -l`,
-    );
+  const found = await findProxies(proxies, access);
+  const all = await queryApiServer(() => listAll(client, podsOf(access), loggedPod));
+  const isNamed = (node = ''): boolean => access.nodes.length === 0 || access.nodes.includes(node);
+  const pods = all.filter(({ spec }) => isNamed(spec?.nodeName));
   const time = timeText(Date.now());
   const archive = await BundleArchive.open(query.file ?? archiveName(time), {
     version: programVersion,
@@ -79,7 +76,7 @@ export async function dumpCluster(
     await archive.add('cluster', await collectParts(clusterParts(client, access, pods)));
     const bundles = {
       words: ['dump', '-o', 'json'],
-      timeout,
+      timeout: timeout ?? access.timeout ?? NODE_TIMEOUT,
       shape: nodeBundle,
       keep: ({ files }: ReturnType<typeof nodeBundle>, node: string) => archive.add(node, files),
     };

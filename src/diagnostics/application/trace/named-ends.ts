@@ -169,6 +169,8 @@ export interface ClusterNames {
   /** The cluster IPs of Services. */
   places(destination: NamedDestination): Promise<readonly ClusterPlace[]>;
   pods(pod: NamedPod): Promise<readonly KnownPod[]>;
+  /** The reason of the verdict on a Service without a cluster IP here. Missing: not known. */
+  reason?(service: ServiceKey): Promise<string>;
 }
 
 /**
@@ -210,7 +212,11 @@ async function placeFor(
   names: ClusterNames,
   family: IpFamily | undefined,
 ): Promise<Omit<TraceQuery, 'from'>> {
-  const { address, number, protocol } = placeOf(name, await names.places(name), family);
+  const places = await names.places(name);
+  const { service } = name;
+  if (names.reason && service.includes('/') && places.every((place) => place.service !== service))
+    throw new CannotTraceError(`${service}: ${await names.reason(service)}`);
+  const { address, number, protocol } = placeOf(name, places, family);
   return { to: parseAddress(address)!, port: number, protocol };
 }
 

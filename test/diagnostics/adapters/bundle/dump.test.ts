@@ -266,6 +266,13 @@ describe('of a cluster', () => {
     expect(Object.keys(await readArchive(path))).toContain('node-1/logs/kube-proxy-node-1/kube-proxy.log');
   });
 
+  it('is about the nodes that are named', async () => {
+    expect(await dump(path, '--node', 'node-2')).toBe(1);
+    const folders = Object.keys(await readArchive(path)).map((name) => name.split('/', 1)[0]);
+    expect([...new Set(folders)].sort()).toEqual(['README.md', 'cluster', 'index.json', 'node-2']);
+    await expect(dump(join(folder, 'other.tar.gz'), '--node', 'none')).rejects.toThrow('no node none');
+  });
+
   it('is not there without a proxy or an API server', async () => {
     await expect(dump(path, '-l', 'app=none', '--proxy-namespace', 'none')).resolves.toBe(3);
     await api.close();

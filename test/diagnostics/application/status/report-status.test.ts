@@ -359,7 +359,7 @@ describe('ReportStatus', () => {
     const text = `n1: degraded
   reason: IPv4: 7 service ports fail
   reason: Service: the watch has been idle for 3725 s
-  mode nftables, version 1.2.3 for Kubernetes v1.36.0, Node v20.19.0, Linux 6.1.0
+  nftables mode, version 1.2.3 for Kubernetes v1.36.0, Node.js v20.19.0, Linux 6.1.0
   running since 2026-05-04T10:00:00.000Z, for 1 h 2 min
   IPv4: in sync, 0 service ports programmed, 7 failing, last sync 2026-05-04T10:00:00.000Z in 12 ms, 1 repair after another program, the last 2026-05-04T10:00:00.000Z
   Services: 0 ok, 0 warning, 0 error
@@ -374,7 +374,7 @@ describe('ReportStatus', () => {
     reported.warnings = ['connections cannot be counted'];
     expect(reported.status).toMatchObject({ state: 'ok', reasons: [], warnings: reported.warnings });
     expect(proxyStatusText(reported.status, false)).toContain(
-      'n1: ok\n  warning: connections cannot be counted\n  mode nftables',
+      'n1: ok\n  warning: connections cannot be counted\n  nftables mode',
     );
   });
 

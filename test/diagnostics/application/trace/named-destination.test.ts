@@ -1,6 +1,7 @@
 import {
   parseDestinationName,
   placeOf,
+  withoutNames,
   type ClusterPlace,
 } from '../../../../src/diagnostics/application/trace/named-ends.js';
 
@@ -66,4 +67,17 @@ it('says that a Service has no address of a family', () => {
 
 it.each(['service/cart:http', 'svc/cart:http', 'services/shop/cart:http'])('%s names a Service', (text) => {
   expect(found(text)).toMatchObject({ service: 'shop/cart', number: 80 });
+});
+
+it('has the reason of the verdict on a Service that has no cluster IP', async () => {
+  const names = {
+    places: () => Promise.resolve(places),
+    pods: () => Promise.resolve([]),
+    reason: (service: string) => Promise.resolve(`there is no Service ${service}`),
+  };
+  const trace = (to: string) =>
+    withoutNames({ from: { kind: 'node' }, to: parseDestinationName(to)! }, names);
+  await expect(trace('shop/none')).rejects.toThrow('shop/none: there is no Service shop/none');
+  await expect(trace('none')).rejects.toThrow('no Service none has a cluster IP here');
+  expect(await trace('b/web')).toMatchObject({ port: 443 });
 });

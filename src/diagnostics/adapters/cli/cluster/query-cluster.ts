@@ -92,7 +92,7 @@ async function queryAll(
   access: ClusterAccess,
   timeout?: number,
 ): Promise<ClusterAnswer> {
-  const { proxies, unknown } = await find(pods, access);
+  const { proxies, unknown } = await findProxies(pods, access);
   const limited = { ...query, words, timeout: access.timeout ?? timeout ?? query.timeout ?? TIMEOUT };
   const { answers, unreachable } = await queryNodes(proxies, limited, access.parallel);
   return {
@@ -141,8 +141,11 @@ function modeOf({ configuration }: Invocation<typeof clusterCommand>): SideMode 
   throw new UsageError(`compare takes --proxy-mode ${SIDE_MODES.join(', ')}`, 'kubectl kubeproxy compare');
 }
 
-/** @throws QueryError if there is no proxy, or none on a node that is named */
-async function find(pods: NodeProxies, access: ClusterAccess): Promise<FoundProxies> {
+/**
+ * The proxies that a command is about.
+ * @throws QueryError if there is no proxy, UnknownNodeError if a node that is named does not exist
+ */
+export async function findProxies(pods: NodeProxies, access: ClusterAccess): Promise<FoundProxies> {
   const found = await queryApiServer(() => pods.list());
   const { proxyNamespace: namespace, selector, nodes } = access;
   if (found.proxies.length === 0)

@@ -68,7 +68,7 @@ export function proxyStatusLines(status: ProxyStatus, isWide: boolean): readonly
     `${status.node}: ${inToneOf(status.state, proxyWord(status.state))}`,
     ...status.reasons.map((reason) => `  reason: ${reason}`),
     ...(status.warnings ?? []).map((warning) => `  warning: ${warning}`),
-    `  mode ${status.mode}, version ${versions.program}${level}, Node ${versions.nodejs}, Linux ${versions.kernel}`,
+    `  ${status.mode} mode, version ${versions.program}${level}, Node.js ${versions.nodejs}, Linux ${versions.kernel}`,
     `  running since ${startTime}, for ${duration(Date.parse(time) - Date.parse(startTime))}`,
     ...listed('waiting', status.pendingReasons),
     ...families.map((family) => `  ${family.family}: ${familyWords(family)}`),

@@ -102,6 +102,10 @@ export async function trace(invocation: Invocation<typeof traceCommand>): Promis
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
   return answerRequest(request, tracingByProxy(proxy, request.rules), {
     places: placesOfProxy(proxy),
+    async reason(service) {
+      const explained = await proxy.query(`/debug/explain?subject=${service}`, serviceExplanation);
+      return explained.verdict.reason;
+    },
     async pods(named) {
       // Only a pod that is named needs the API server.
       const { podsOfCluster } = await import('../../kubernetes/user-cluster.js');

@@ -727,7 +727,7 @@ describe('--node', () => {
     printed.stdout = '';
     answering({}, prints(statusOf({ state: 'degraded' }), 1));
     expect(await cluster('status', '--node', 'node/node-3')).toBe(1);
-    expect(printed.stdout).toMatch(/^node: degraded\n {2}mode nftables/);
+    expect(printed.stdout).toMatch(/^node: degraded\n {2}nftables mode/);
   });
 
   it('queries several nodes and no other', async () => {

@@ -38,7 +38,7 @@ it('shows warnings and the release of Kubernetes', () => {
   expect(lines.slice(0, 3)).toEqual([
     'node1: ok',
     '  warning: connections cannot be counted',
-    '  mode nftables, version 0.1.0 for Kubernetes v1.37, Node v20, Linux 6.1',
+    '  nftables mode, version 0.1.0 for Kubernetes v1.37, Node.js v20, Linux 6.1',
   ]);
 });
 
@@ -51,5 +51,5 @@ it('shows how many Services are in each state, and the worst', () => {
 });
 
 it('takes the answer of an older proxy, which says neither', () => {
-  expect(linesOf(answer)[1]).toBe('  mode nftables, version 0.1.0, Node v20, Linux 6.1');
+  expect(linesOf(answer)[1]).toBe('  nftables mode, version 0.1.0, Node.js v20, Linux 6.1');
 });
