@@ -41,7 +41,7 @@ it('ends without an error when it is to end', async () => {
 it('cannot ask a proxy that refuses, and says why', async () => {
   const proxy = await proxyThat((_, response) => void response.writeHead(503).end('too many\n'));
   await expect(numbers(proxy)).rejects.toThrow(
-    new QueryError(`the proxy at ${proxy.url}/numbers refuses: too many`),
+    new QueryError(`the proxy at ${proxy.url}/numbers rejects the request: too many`),
   );
 });
 
