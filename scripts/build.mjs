@@ -2,6 +2,7 @@ import { build } from 'esbuild';
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { load } from './docs/load.mjs';
 import { bundledPackages, packageIn } from './bundled-packages.mjs';
 import { bundleOptions, pageOptions } from './bundle-options.mjs';
 import { thirdPartyNotices } from './third-party-notices.mjs';
@@ -43,6 +44,10 @@ const made = new Set([...program.outputFiles, ...accounts].map(({ path }) => pat
 for (const name of await readdir('dist'))
   if (name !== 'page' && !made.has(resolve('dist', name)))
     await rm(resolve('dist', name), { recursive: true });
+
+const { jsonSchemas } = await load('json-schemas');
+await mkdir('schemas', { recursive: true });
+for (const { path, text } of jsonSchemas()) await writeFile(path, text);
 
 /** What is built; nothing where that is no checkout, as in a package. */
 function commit() {

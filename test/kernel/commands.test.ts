@@ -223,7 +223,7 @@ describe('the command line', () => {
     });
     expect(piped.exitCode).toBe(1);
     expect(JSON.parse(piped.stdout)).toMatchObject({
-      files: 1,
+      fileCount: 1,
       findings: [{ severity: 'error', file: '<stdin>', subject: 'Service default/other' }],
     });
   });

@@ -31,7 +31,9 @@ describe('the packed package, in another program', () => {
     const files = await installed.files();
     for (const entry of ['index', 'fakes', 'contract'])
       expect(files).toEqual(expect.arrayContaining([`lib/${entry}.js`, `lib/${entry}.d.ts`]));
-    expect(files).toEqual(expect.arrayContaining(['LICENSE', 'dist/THIRD-PARTY-NOTICES']));
+    expect(files).toEqual(
+      expect.arrayContaining(['LICENSE', 'dist/THIRD-PARTY-NOTICES', 'schemas/status.json']),
+    );
     expect(
       files.filter((file) =>
         /^(src|test|bench|node_modules|scripts|dist\/(?!page\/)[^/]+\/)|tsbuildinfo/.test(file),

@@ -24,7 +24,7 @@ const reportedDifference = fields({
   /** Its port stands for all that no rule names. */
   otherPorts: optional(oneOf(true)),
   /** Who sends it, for people. */
-  client: text,
+  sender: text,
   /** The next connection of a client that was sent to this endpoint before. */
   remembered: optional(text),
   /** What becomes of it on either side, for people. */
@@ -162,7 +162,7 @@ function difference(
     service: serviceIn(compared) ?? frontend.address,
     packet,
     ...(frontend.standsForOthers && { otherPorts: true }),
-    client: clientWords(kind, packet),
+    sender: clientWords(kind, packet),
     ...(remembered && { remembered: hostPort(remembered.address, remembered.port) }),
     outcomes: [verdictTexts(one), verdictTexts(other)],
     paths: [stepsOf(one), stepsOf(other)],

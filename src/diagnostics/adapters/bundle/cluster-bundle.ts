@@ -19,7 +19,7 @@ import {
 import type { ApiClient } from '../../../adapters/kubernetes/client/api-client.js';
 import { apiRequest, listAll, send } from '../../../adapters/kubernetes/client/send.js';
 import { SystemClock } from '../../../adapters/process/system-clock.js';
-import { anything, fields, list, number, optional, text } from '../../../domain/shape.js';
+import { anything, both, fields, list, number, optional, text, type Shape } from '../../../domain/shape.js';
 import { grouped } from '../../../domain/model/maps.js';
 import { timeText } from '../../../domain/model/text.js';
 import { queryNodes } from '../../application/cluster/query-nodes.js';
@@ -121,10 +121,7 @@ const withContainers = fields({
   ),
   status: optional(fields({ containerStatuses, initContainerStatuses: containerStatuses })),
 });
-const loggedPod = (value: unknown, at: string): LoggedPod => {
-  withContainers(value, at);
-  return podShape(value, at) as LoggedPod;
-};
+const loggedPod: Shape<LoggedPod> = both(podShape, withContainers);
 
 /** The logs of all containers of a pod, and of those that were started again the one before. */
 function logParts(client: ApiClient, { metadata, spec, status }: LoggedPod): readonly BundlePart[] {

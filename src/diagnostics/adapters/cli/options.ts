@@ -75,18 +75,6 @@ export function durationBetween(shortest: string, longest: string): (text: strin
   };
 }
 
-/** About the Services of these names, or about all if none is given. @param more options besides the namespace */
-export function aboutServices<Name extends string>(name: Name, description: string, more: readonly Option[]) {
-  return subcommand({
-    name,
-    description,
-    usage: '[NAME...] [flags]',
-    options: [...namespaceOptions, ...more],
-    request: (operands, options: NamespaceOptions & OutputOptions & WatchOptions) =>
-      servicesIn(name, operands, options),
-  });
-}
-
 /** The Services that operands name, and how to print the answer about them. @throws UsageError */
 export function servicesIn(
   name: string,

@@ -17,7 +17,8 @@ import { NODE_STATES } from '../../../application/status/node-state.js';
 import { portProblem } from '../../../application/status/port-status.js';
 import { familyHistory } from '../../../application/status/sync-history.js';
 
-const versions = fields({
+/** The versions of a proxy and of what it runs on. */
+export const versions = fields({
   /** Of this program. */
   program: text,
   /** The release of Kubernetes whose kube-proxy it stands for. Older proxies do not say. */

@@ -29,8 +29,8 @@ describe('validateManifests', () => {
     expect(
       await findings({ 'a.yaml': service('a', 'type: NodePort'), 'b.yml': '', 'c.txt': 'x: [' }),
     ).toEqual({
-      files: 2,
-      objects: 1,
+      fileCount: 2,
+      objectCount: 1,
       findings: [],
     });
   });
@@ -46,7 +46,7 @@ describe('validateManifests', () => {
       'd.json': JSON.stringify({ apiVersion: 'v2', kind: 'Node', metadata: { name: 'n' } }, null, 2),
       'e.yaml': 'apiVersion: v1\nkind: service\nmetadata: {name: e}\n',
     });
-    expect(found.objects).toBe(1);
+    expect(found.objectCount).toBe(1);
     expect(errors(found)).toEqual([
       'a.yaml:8: Service default/a: spec.ports[0].port: 0 is not a whole number from 1 to 65535',
       'a.yaml:10: Service default/a: spec.ports[1].protocol: "udp" is not one of TCP, UDP, SCTP',
@@ -84,7 +84,7 @@ describe('validateManifests', () => {
         service('d', 'type: NodePort', 'ports: [{port: 53, protocol: UDP, nodePort: 30053}]') +
         service('e', 'type: NodePort', 'ports: [{port: 53, protocol: TCP, nodePort: 30053}]'),
     });
-    expect(found.objects).toBe(3);
+    expect(found.objectCount).toBe(3);
     expect(errors(found)).toEqual([
       'b.yaml:8: Service default/c: spec.clusterIP: 10.96.0.1 belongs to Service default/a',
       'b.yaml:15: Service default/d: spec.ports[0].nodePort: node port 30053/UDP belongs to Service default/b',
@@ -97,7 +97,7 @@ describe('validateManifests', () => {
         service('a', 'clusterIP: 10.96.0.1\n  sessionAfinity: x', 'ports: [{port: 80, nodePort: x}]') +
         service('b', 'clusterIP: 10.96.0.1', 'ports: [{port: 80000, nodePort: x}]'),
     });
-    expect(found.objects).toBe(0);
+    expect(found.objectCount).toBe(0);
     const clashes = errors(found).filter((line) => line.includes('belongs to'));
     expect(clashes).toEqual([
       'a.yaml:17: Service default/b: spec.clusterIP: 10.96.0.1 belongs to Service default/a',
@@ -120,7 +120,7 @@ describe('validateManifests', () => {
       'a.yaml:7: Service default/dns: spec.ports[0].name: none of its EndpointSlices has a port dns/UDP (they have: dns-udp/UDP, dns/TCP, web/TCP), so nothing serves it',
       'b.yaml:24: EndpointSlice default/lost: metadata.labels[kubernetes.io/service-name]: no Service default/nobody is in these manifests',
     ]);
-    expect(found.objects).toBe(6);
+    expect(found.objectCount).toBe(6);
   });
 
   it('doubts a Service without slices beside slices without a Service', async () => {
@@ -168,7 +168,7 @@ describe('validateManifests', () => {
       'b.yaml:7: Service default/b: metadata.annotations[kube-proxy-ts/wieght]: is no annotation that the proxy reads on a Service; did you mean kube-proxy-ts/weight?',
       'c.yaml:19: EndpointSlice default/c-1: metadata.annotations[kube-proxy-ts/weight]: "x" is not a whole number from 0 to 1000; ignored, so its endpoints have the weight 1',
     ]);
-    expect(found.objects).toBe(4);
+    expect(found.objectCount).toBe(4);
   });
 
   it('refuses a path that does not exist', async () => {

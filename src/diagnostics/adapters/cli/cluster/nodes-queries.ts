@@ -1,14 +1,14 @@
 /** For each command of the plugin: how the answer of one node is shown, and how those of all nodes become one result. */
 
 import type { QueryKind, ClusterQuery } from './cluster-command.js';
-import { both, list, type Shape } from '../../../../domain/shape.js';
+import { both, listOrOne, type Shape } from '../../../../domain/shape.js';
 import { historyAnswer } from '../../../../application/status/change-entry.js';
 import {
   clusterComparison,
   nodeComparison,
   shortened,
 } from '../../../application/cluster/cluster-comparison.js';
-import { foldExplanations, type Explained } from '../../../application/cluster/cluster-explanation.js';
+import { foldExplanations } from '../../../application/cluster/cluster-explanation.js';
 import { HistorySum, sumTraffic } from '../../../application/cluster/cluster-activity.js';
 import { ServicesSum, clusterStatus } from '../../../application/cluster/cluster-status.js';
 import {
@@ -157,8 +157,7 @@ const historyOfNode = both(historyAnswer, aboutUnknown);
 const differenceOfNode = both(differenceAnswer, aboutUnknown);
 
 /** The answer about one subject, or about several. */
-const explanations: Shape<readonly Explained[]> = (value, at) =>
-  list(explanationAnswer)(Array.isArray(value) ? value : [value], at);
+const explanations = listOrOne(explanationAnswer);
 
 /** The commands for all nodes but `dump`. All end with 0 without a problem, otherwise with 1. */
 export const nodesQueries: {

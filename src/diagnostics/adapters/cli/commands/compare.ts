@@ -215,7 +215,7 @@ function differenceLines(
 
 /** Who sends it where. */
 export function packetWords(difference: ReportedDifference): string {
-  const { packet, otherPorts, client, remembered, classes } = difference;
+  const { packet, otherPorts, sender: client, remembered, classes } = difference;
   const again = remembered === undefined ? '' : `, again after it was sent to ${remembered}`;
   const more = classes > 1 ? `, and ${counted(classes - 1, 'other class', 'other classes')} of clients` : '';
   const port = otherPorts ? ', as to every port that no rule names' : '';

@@ -7,6 +7,7 @@ import { outputOptions, subcommand, type OutputOptions } from '../options.js';
 import { relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { counted } from '../../../../application/words.js';
+import { fields, list, number, oneOf, optional, text as textShape } from '../../../../domain/shape.js';
 import { formatted, print, inToneOf } from '../output.js';
 import { Allocations } from '../../../../domain/validation/allocations.js';
 import { serviceKey } from '../../../../domain/model/service-port-name.js';
@@ -60,7 +61,7 @@ export async function validate({ request }: Invocation<typeof validateCommand>):
   return exitCodeOf(found.findings.length > 0);
 }
 
-function textOf({ files, objects, findings }: ManifestFindings): readonly string[] {
+function textOf({ fileCount: files, objectCount: objects, findings }: ManifestFindings): readonly string[] {
   const lines = findings.map(lineOf);
   const isValid = findings.every(({ severity }) => severity === 'warning');
   return isValid
@@ -81,28 +82,30 @@ function shownPath(file: string): string {
   return inside.startsWith('..') ? file : inside;
 }
 
-/** One thing that is wrong. */
-interface ManifestFinding {
-  /** `warning`: the object would be used, and perhaps not do what is meant. */
-  readonly severity: 'error' | 'warning';
+/** A problem in a manifest. */
+type ManifestFinding = ReturnType<typeof manifestFinding>;
+const manifestFinding = fields({
+  /** `warning`: the object is valid, but may have no effect. */
+  severity: oneOf('error', 'warning'),
   /** The file name for output. */
-  readonly file: string;
+  file: textShape,
   /** From 1; missing where it is not known. */
-  readonly line?: number;
-  readonly column?: number;
-  /** `Service shop/cart`; missing where it is the whole file. */
-  readonly subject?: string;
-  /** `field: what is wrong with it`. */
-  readonly problem: string;
-}
+  line: optional(number),
+  column: optional(number),
+  /** `Service shop/cart`; missing for a problem of the whole file. */
+  subject: optional(textShape),
+  /** `field: problem`. */
+  problem: textShape,
+});
 
 /** The findings in manifests. */
-export interface ManifestFindings {
-  readonly files: number;
-  /** Objects that would be used. */
-  readonly objects: number;
-  readonly findings: readonly ManifestFinding[];
-}
+export type ManifestFindings = ReturnType<typeof validateAnswer>;
+export const validateAnswer = fields({
+  fileCount: number,
+  /** Valid objects. */
+  objectCount: number,
+  findings: list(manifestFinding),
+});
 
 /** The text of one manifest. */
 interface Named {
@@ -157,7 +160,7 @@ export async function validateManifests(
     const warning = { subject, problem: `${field}: ${what}`, line: place.lineOf(field) };
     findings.push({ ...findingOf(file, warning), severity: 'warning' });
   }
-  return { files: manifests.length, objects: placeOf.size, findings };
+  return { fileCount: manifests.length, objectCount: placeOf.size, findings };
 }
 
 function findingOf(file: string, { line, subject, problem }: RejectedObject): ManifestFinding {

@@ -5,7 +5,8 @@ import type { Invocation } from '../options.js';
 import { Option } from 'commander';
 import { rejectOperands } from '../../../../adapters/cli/usage-error.js';
 import { outputOptions, subcommand, type OutputFormat, type OutputOptions } from '../options.js';
-import { statusAnswer, type ProxyStatus } from '../../../application/status/proxy-status.js';
+import { statusAnswer, versions, type ProxyStatus } from '../../../application/status/proxy-status.js';
+import { both, fields, optional, text } from '../../../../domain/shape.js';
 import { formatted, print } from '../output.js';
 import { QueryError, RunningProxy } from '../running-proxy.js';
 
@@ -25,22 +26,25 @@ export const versionCommand = subcommand({
   },
 });
 
-/** What this program is. */
-export interface ClientVersion {
-  readonly program: string;
+/** The version of this program. */
+export type ClientVersion = ReturnType<typeof clientVersion>;
+const clientVersion = fields({
+  program: text,
   /** The release of Kubernetes as which it behaves. */
-  readonly kubernetes: string;
+  kubernetes: text,
   /** The commit that it was built from; empty: unknown. */
-  readonly commit: string;
-  readonly nodejs: string;
+  commit: text,
+  nodejs: text,
   /** `linux/amd64` */
-  readonly platform: string;
-}
+  platform: text,
+});
 
-interface Versions {
-  readonly client: ClientVersion;
-  readonly proxy?: ProxyStatus['versions'] & { readonly mode: string };
-}
+type Versions = ReturnType<typeof versionAnswer>;
+export const versionAnswer = fields({
+  client: clientVersion,
+  /** Missing unless a proxy is reachable. */
+  proxy: optional(both(versions, fields({ mode: text }))),
+});
 
 /**
  * Prints the version of this program, and of the proxy running on this node.
@@ -54,8 +58,9 @@ export async function version(
   if (isClientOnly) return printClientVersion(client, output);
   try {
     const proxy = RunningProxy.at(configuration.metricsBindAddress);
-    const { versions, mode } = await proxy.query('/debug/status', statusAnswer);
-    await print(formatted<Versions>(output, { client, proxy: { ...versions, mode } }, versionLines));
+    const status = await proxy.query('/debug/status', statusAnswer);
+    const all = { client, proxy: { ...status.versions, mode: status.mode } };
+    await print(formatted<Versions>(output, all, versionLines));
     return ExitCode.ok;
   } catch (error) {
     if (error instanceof QueryError) await printClientVersion(client, output);

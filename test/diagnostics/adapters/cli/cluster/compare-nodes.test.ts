@@ -43,7 +43,7 @@ const packet: Packet = {
 };
 const otherPorts = { name: 'other-ports', link: 'docs/compare.md#other-ports', classes: 1 };
 const difference = {
-  ...{ service: 'shop/web', packet, client: 'a pod (10.244.1.5)', classes: 1 },
+  ...{ service: 'shop/web', packet, sender: 'a pod (10.244.1.5)', classes: 1 },
   outcomes: ['refused', 'dropped'],
   paths: [[], []],
 };
@@ -58,7 +58,7 @@ const different: NodeComparison = {
       differences: [
         difference,
         { ...difference, knownDifference: 'other-ports' },
-        { ...difference, client: 'the node' },
+        { ...difference, sender: 'the node' },
       ],
     },
   ],
