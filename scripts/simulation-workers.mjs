@@ -19,7 +19,7 @@ export const nodeOfWorkers = NODE.major;
 /**
  * Most objects of a world do not outlast it: the less often garbage is collected, the fewer are copied because they are still needed
  * just then. Worlds take different ways through the program, so that little of it is worth being optimized well, and each core has its
- * own process, so that more threads help nobody (docs/simulation.md).
+ * own process, so more threads do not help (docs/simulation.md).
  */
 const FOR_SPEED = [
   '--min-semi-space-size=64',
@@ -33,7 +33,7 @@ const FOR_SPEED = [
     : ['--no-turbofan']),
 ];
 
-/** One world is looked at; of many, nobody reads where errors come from, and that costs a fifteenth of the time. */
+/** Stack traces are for single worlds only: in runs of many they are not read, and cost a fifteenth of the time. */
 const stacksFor = (args) =>
   args.some((arg) => /^--(seed|schedule)=/.test(arg)) ? '--enable-source-maps' : '--stack-trace-limit=0';
 

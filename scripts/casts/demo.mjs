@@ -28,7 +28,7 @@ const EDITS = [
   },
 ];
 
-/** In seconds: a busy machine keeps nobody waiting. */
+/** In seconds: a busy machine delays no viewer. */
 const LONGEST_PAUSE = 3;
 
 /** The first minute of `npm start`. */

@@ -29,7 +29,7 @@ export class Recording {
     this.#add('m', label);
   }
 
-  /** Somebody types a command. */
+  /** A user types a command. */
   type(command) {
     this.print('$ ');
     this.pause(1);
@@ -41,7 +41,7 @@ export class Recording {
     this.print('\n');
   }
 
-  /** Somebody types a command, its output comes, and is read. */
+  /** A user types a command, and reads its output. */
   command(command, output) {
     this.mark(command);
     this.type(command);

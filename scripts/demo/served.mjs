@@ -2,7 +2,7 @@ import { NODE_ADDRESS } from './network.mjs';
 
 /** An answer takes milliseconds; Node's `fetch` was seen to wait for ever where the proxy began to listen meanwhile. */
 const ANSWERED_WITHIN_MS = 1000;
-/** The namespace of the Services that somebody is to find the fault of. */
+/** The namespace of the broken Services of the exercise. */
 const BROKEN = 'broken';
 /** A frontend as the proxy lists it: an IPv4 address and a port, or a node port. */
 const FRONTEND = /^(?:(?<host>[\d.]+):)?(?<port>\d+)\/TCP$/;

@@ -61,7 +61,7 @@ function ownListener(text: string, name: string): readonly OwnListener[] {
   return place ? [{ address: place.host, port: Number(place.port), name }] : [];
 }
 
-/** Whether the proxy decides what becomes of node ports on loopback addresses in nftables mode. */
+/** Whether the proxy handles node ports on loopback addresses in nftables mode. */
 export function ownsLoopbackNodePorts(configuration: ProxyConfiguration): boolean {
   const { gates } = configuration;
   return modeInForce(configuration) === 'nftables' && (gates.KubeProxyNFTablesLocalhostNodePorts ?? false);

@@ -119,7 +119,7 @@ async function hintOf(runner: ProgramRunner, variant: IptablesVariant): Promise<
   return (await find(runner, 'IPv4')) ?? (await find(runner, 'IPv6'));
 }
 
-/** Asks for each chain: for anything else iptables-nft reads all rules of all tables. */
+/** Lists each chain: for anything else iptables-nft reads all rules of all tables. */
 async function hintInNft(runner: ProgramRunner, family: IpFamily): Promise<string | undefined> {
   for (const hint of HINTS) {
     const listed = await runner.output(program(PREFIXES.nft, family), ['-t', 'mangle', '-S', hint]);

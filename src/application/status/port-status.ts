@@ -24,7 +24,7 @@ const conflictingFrontend: Shape<ConflictingFrontend> = fields({
 export type ProgrammedStatus = ReturnType<typeof programmed>;
 const programmed = fields({ state: oneOf('programmed'), sinceTime: time });
 
-/** It is programmed, but not as its Service asks for. */
+/** It is programmed, but not as its Service requests. */
 export type DegradedStatus = ReturnType<typeof degraded>;
 const degraded = fields({
   state: oneOf('degraded'),

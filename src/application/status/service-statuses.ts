@@ -67,7 +67,7 @@ export class ServiceStatuses {
     return this.in('failed', family);
   }
 
-  /** Service ports that are programmed, but not as their Services ask for. Costs what is degraded. */
+  /** Service ports that are programmed, but not as their Services request. Costs what is degraded. */
   degradations(family: IpFamily): readonly PortProblem[] {
     return this.in('degraded', family);
   }

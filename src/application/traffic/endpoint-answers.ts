@@ -18,9 +18,9 @@ export type UnansweredConnections = ReadonlyMap<string, number>;
 const NONE: ReadonlyMap<FamilyPortKey, UnansweredConnections> = new Map();
 
 /**
- * Which endpoints do not answer, and how many connections got no answer. Connections are counted only for somebody: `read` starts
+ * Which endpoints do not answer, and how many connections got no answer. Connections are counted only on request: `read` starts
  * that, and it continues for some seconds after the last request. What was found then is remembered for some minutes, so that the
- * verdict on a Service does not change because nobody looks.
+ * verdict on a Service does not change without requests.
  */
 export class EndpointAnswers {
   private last = NONE;

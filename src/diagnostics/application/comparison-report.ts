@@ -27,7 +27,7 @@ const reportedDifference = fields({
   sender: text,
   /** The next connection of a client that was sent to this endpoint before. */
   remembered: optional(text),
-  /** What becomes of it on either side, for people. */
+  /** Its verdict on each side, for people. */
   outcomes: list(text),
   /** The path through the rules of either side. */
   paths: list(list(step)),
@@ -205,7 +205,7 @@ const VERDICT_TEXTS: Readonly<Record<Exclude<Verdict['verdict'], 'sent'>, string
   delivered: 'left to a process of the node',
 };
 
-/** What becomes of a packet, for people. */
+/** The verdict for a packet, for people. */
 function verdictTexts({ verdicts, stickySeconds }: Outcome): string {
   if (stickySeconds === undefined) return verdicts.map(verdictText).join(', ');
   const isForAll = verdicts.every(({ sticky }) => sticky);

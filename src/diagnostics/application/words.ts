@@ -145,7 +145,7 @@ function placeWords({ pod, nodeName, local, zone }: EndpointExplanation): string
 }
 
 /**
- * What becomes of packets to a frontend, and why: on terminals and on the page alike.
+ * The verdict for packets to a frontend with the reason: on terminals and on the page alike.
  * @param tone how such a text is shown
  */
 export function outcomeWords(
@@ -172,7 +172,7 @@ export function portWords({
   return `${portName || '(unnamed)'} ${protocol}`.trimEnd();
 }
 
-/** What becomes of the source of traced packets: on terminals and on the page alike. */
+/** The change of the source of traced packets: on terminals and on the page alike. */
 export const SOURCE_WORDS = {
   true: 'rewritten to an address of this node',
   false: 'kept',

@@ -20,7 +20,7 @@ export const TRAFFIC_ORDERS = ['open', 'new', 'unanswered', 'bytes'] as const;
 
 export type TrafficOrder = (typeof TRAFFIC_ORDERS)[number];
 
-/** Which service ports are asked for, and in which order. */
+/** The requested service ports and their order. */
 export interface TrafficQuery {
   /** Missing: of all namespaces. */
   readonly namespace?: string;
@@ -127,7 +127,7 @@ interface Row {
 
 /**
  * The traffic between two snapshots.
- * @param entries all service ports, for those that are asked for by name but have no traffic
+ * @param entries all service ports, for those that are requested by name but have no traffic
  */
 export function trafficBetween(
   before: TrafficSnapshot,

@@ -10,7 +10,7 @@ export interface ClaimChange {
 
 const NO_CLAIMANTS: readonly ServicePortKey[] = [];
 
-/** The rank of a claimant among those of one thing. Asked for only where there are several. */
+/** The rank of a claimant among those of one thing. Requested only if there are several. */
 export type RankOf = (owner: ServicePortKey) => string;
 
 const EQUAL_RANKS: RankOf = () => '';

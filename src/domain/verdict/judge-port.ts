@@ -268,7 +268,7 @@ const MOST_SLICES = 5;
 
 /**
  * EndpointSlices that may be meant for a Service without any: of its namespace, named after it without a label, or labeled
- * with the name of no Service. Searches all slices, so only for an explanation that somebody requests.
+ * with the name of no Service. Searches all slices, so only for a requested explanation.
  * @param isInvalid whether there is such a Service, although it is ignored
  */
 export function misplacedSlices(

@@ -172,7 +172,7 @@ export const THEMES: readonly Theme[] = [
   },
   { name: 'nobody is there', steps: [...ENDS, 'flows', 'delete'] },
   {
-    name: 'others write while nobody is there',
+    name: 'others write while no proxy runs',
     steps: [...ENDS, 'foreign'],
     begins: [['terminate']],
     choices: { pause: ['2000', '15000'] },

@@ -23,7 +23,7 @@ export async function print(lines: string): Promise<void> {
 }
 
 /**
- * A value in the format asked for, with its end of line. JSON and YAML are the value itself. Its texts may be of others: none can
+ * A value in the requested format, with its end of line. JSON and YAML are the value itself. Its texts may be of others: none can
  * control a terminal or forge a line, and in format `text` long ones are cut.
  * @param names of what is listed, as kubectl writes them; missing: `name` is not among the formats of the command
  */

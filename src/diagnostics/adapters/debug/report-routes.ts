@@ -179,7 +179,7 @@ export function differenceRoutes(diff: Diff): Routes {
 const AT_A_TIME = 2;
 
 /**
- * Our own: `/debug/trace?from=SOURCE&to=DESTINATION` shows what becomes of new connections, by the rules as they should be,
+ * Our own: `/debug/trace?from=SOURCE&to=DESTINATION` shows the verdicts for new connections, by the desired rules,
  * or with `kernel=true` as they are. Both ends are as the command takes them, addresses or names. What cannot be answered is `{"error": …}`: 400 for a query that cannot be read, otherwise 500. Two are
  * followed at a time, and none for a client that has left.
  */

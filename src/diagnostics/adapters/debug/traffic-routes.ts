@@ -40,7 +40,7 @@ export function trafficRoutes(watchers: Watchers): Routes {
     '/debug/traffic': async (query, response) => {
       const request = readRequest(query);
       if (typeof request === 'string') return respond(response, 400, TEXT_TYPE, `${request}\n`);
-      // Nobody reads reports that have no body.
+      // Reports without a body are not sent.
       if (query.method === 'HEAD') return respond(response, 200, LINES_TYPE, '');
       const watch = tryWatch(watchers);
       if (watch instanceof Error) return respond(response, 503, TEXT_TYPE, `${watch.message}\n`);

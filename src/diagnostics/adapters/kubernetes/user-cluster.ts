@@ -109,7 +109,7 @@ interface Document {
 
 /**
  * The kubeconfig of the user who runs a command, as for kubectl: from the files in KUBECONFIG, else `~/.kube/config`. Of several
- * files it is the first that has the context: the one asked for, else the first that any of them calls current. A context and what
+ * files it is the first that has the context: the requested one, else the first current one of any file. A context and what
  * it names must stand in one file. Undefined: the user has none.
  * @throws KubeconfigError if no file has that context
  */

@@ -61,7 +61,7 @@ function sum(numbers: readonly number[]): number {
 export interface ClusterServices {
   /** By namespace and name. */
   readonly services: readonly ClusterService[];
-  /** Names that were asked for, and that no node knows. */
+  /** Requested names that no node has. */
   readonly unknownNames: readonly UnknownName[];
 }
 

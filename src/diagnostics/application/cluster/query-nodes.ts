@@ -28,7 +28,7 @@ export interface UnreachableNode {
   readonly reason: string;
 }
 
-/** What becomes of each node's answer. */
+/** The handling of each node's answer. */
 export interface KeptAnswers<Answer, Kept> {
   readonly shape: Shape<Answer>;
   /** The part of it that is kept while the others are queried: answers may be large, and nodes many. */

@@ -11,7 +11,7 @@ import type { FamilyContext } from '../../../application/use-cases/sync.js';
 export type FamilyDifference = ReturnType<typeof ofFamily>;
 const ofFamily = fields({
   family,
-  /** By service port; those of the node, or of nobody known, last. Only the first are listed where there are very many. */
+  /** By service port; those of the node, or without a known owner, last. Only the first are listed where there are very many. */
   lines: list(fieldsOf<RuleDifference>({ sign: oneOf('-', '+'), text, servicePort: optional(text) })),
   /** How many are not listed. */
   omitted: number,

@@ -17,7 +17,7 @@ import { acceptedSourcesText } from '../words.js';
 
 type SearchedLoop = Pick<ListedLoop, 'family' | 'table'>;
 
-/** Whether a frontend of a service port is asked for. */
+/** Whether a frontend of a service port is requested. */
 type Matcher = (entry: ForwardingEntry, frontend: Pick<Frontend, 'address' | 'port'>) => boolean;
 
 /** What addresses mean on this node. */
@@ -34,7 +34,7 @@ export interface ExplainedNode {
 /** Modes whose rules reject unused ports of cluster IPs. */
 const REJECTING: ReadonlySet<string> = new Set(['nftables', 'ipvs']);
 
-/** What becomes of packets that no rule is for. */
+/** The handling of packets without a rule. */
 const UNTOUCHED = 'no rule of this proxy is for it, and packets to it are routed as any others';
 
 /** Use case ExplainAddress: whose an address or a port is. `address` searches everything, so only for people who ask. */
@@ -101,7 +101,7 @@ export class ExplainAddress {
     return found;
   }
 
-  /** Whether node ports are asked for: those of any address, or of one that accepts them. */
+  /** Whether node ports are requested: those of any address, or of one that accepts them. */
   private acceptsNodePorts(family: IpFamily, address: string | undefined): boolean {
     if (address === undefined) return true;
     const { nodePortIPs, localhostNodePorts = false } = this.node.network(family);

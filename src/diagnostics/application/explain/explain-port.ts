@@ -86,7 +86,7 @@ export class ExplainPort {
   }
 }
 
-/** The endpoints that somebody should look at, the worst first, then all others; those that are alike stay in their order. */
+/** Unhealthy endpoints first, the worst at the top, then all others; equal ones keep their order. */
 function unhealthyFirst(endpoints: readonly EndpointExplanation[]): readonly EndpointExplanation[] {
   const rank = ({ unresponsive, ejected, ready, terminating }: EndpointExplanation): number =>
     [unresponsive, ejected, !ready && !terminating, terminating, true].indexOf(true);
@@ -109,7 +109,7 @@ const METHODS: Readonly<Record<BalancingMethod, string>> = {
 };
 
 /**
- * Undefined where the Service asks for nothing else.
+ * Undefined if the Service requests no other method.
  * @param mode other modes than nftables choose in their own ways, so only the weights can be told
  */
 export function choiceOf({ balancing, endpoints }: ForwardingEntry, mode: string): Choice | undefined {
@@ -127,7 +127,7 @@ function weightShares(list: readonly Endpoint[]): readonly SlotShare[] {
   return list.map((endpoint) => ({ slots: weightOf(endpoint), totalSlots }));
 }
 
-/** How many slots there are, and how far a share is from what weights ask for, at most. */
+/** How many slots there are, and the largest deviation of a share from the weights. */
 function exactness(list: readonly Endpoint[], shares: readonly SlotShare[]): string {
   const [first] = shares;
   if (!first || list.length < 2) return '';

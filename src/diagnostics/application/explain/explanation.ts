@@ -148,9 +148,9 @@ export const serviceExplanation = fields({
   /** Why connections without an answer are not counted, for people; missing: they are. */
   uncountedReason: optional(text),
   families: list(familyExplanation),
-  /** What packets to it meet in the kernel; missing where nobody looked. */
+  /** The verdicts of the kernel for packets to it; missing if not checked. */
   kernelPath: optional(kernelWalk),
-  /** Missing unless it was asked for. */
+  /** Missing unless requested. */
   probe: optional(probedEndpoints),
 });
 
@@ -174,13 +174,13 @@ const endpointMatch = fields({ ...match, endpoint: endpointExplanation });
 /** What an address, a port, or both are to the proxy. */
 export type AddressExplanation = ReturnType<typeof addressExplanation>;
 const addressExplanation = fields({
-  /** As it was asked for, canonical: `10.96.0.80:80/TCP`, `10.244.2.11`, `30080`. */
+  /** The requested subject, canonical: `10.96.0.80:80/TCP`, `10.244.2.11`, `30080`. */
   subject: text,
   /** The frontends that it is. */
   frontends: list(frontendMatch),
   /** The endpoints that it is. */
   endpoints: list(endpointMatch),
-  /** What becomes of packets to it, if it is neither. */
+  /** The verdict for packets to it, if it is neither. */
   otherwise: optional(text),
 });
 

@@ -50,7 +50,7 @@ export interface ProxyQuery {
 export interface NodeProxies {
   /**
    * One per node, in no order; nodes without a proxy are among them if nodes can be listed.
-   * @throws when they cannot be found out. Nobody retries.
+   * @throws when they cannot be determined, without a retry.
    */
   list(): Promise<FoundProxies>;
 }

@@ -38,7 +38,7 @@ const familyStatus = fields({
   /** Service ports. */
   programmed: number,
   failed: list(portProblem),
-  /** Programmed, but not as their Services ask for. */
+  /** Programmed, but not as their Services request. */
   degraded: list(portProblem),
   sync: familyHistory,
 });

@@ -32,7 +32,7 @@ export interface ReportedSource {
   missing(): readonly ResourceKind[];
   /** That rules of other modes are being looked for and removed. */
   removing(): string | undefined;
-  /** What cannot be done here although it is asked for. */
+  /** Requested features that are not possible here. */
   warnings(): readonly string[];
 }
 

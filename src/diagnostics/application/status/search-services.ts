@@ -34,7 +34,7 @@ export class SearchServices {
     private readonly verdicts: Pick<ServiceVerdicts, 'problemKeys' | 'stateOf'>,
   ) {}
 
-  /** Services that come or go meanwhile may be missing. @param signal aborted: nobody wants the rest */
+  /** Services that come or go meanwhile may be missing. @param signal aborted: the rest is not needed */
   async search({ text, problems, limit }: ServiceSearch, signal: AbortSignal): Promise<ServiceMatches> {
     const words = text
       .toLowerCase()

@@ -23,7 +23,7 @@ const serviceRow = both(
 /** A name that no known Service has. */
 export type UnknownName = ReturnType<typeof unknownName>;
 const unknownName = fields({
-  /** As it was asked for. */
+  /** The requested name. */
   name: text,
   /** What is known about that, and what to do. For people. */
   reason: text,
@@ -72,8 +72,8 @@ export interface ServiceMatches {
 /** The answer of a list. */
 export type ServiceList = ReturnType<typeof servicesAnswer>;
 export const servicesAnswer = fields({
-  /** By namespace and name; those that are not served, but asked for by name, come last. */
+  /** By namespace and name; those that are not proxied, but requested by name, come last. */
   services: list(serviceRow),
-  /** The names asked for that no known Service has. */
+  /** Requested names that no known Service has. */
   unknownNames: list(unknownName),
 });

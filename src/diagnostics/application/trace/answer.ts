@@ -1,7 +1,7 @@
 import { packetShape, step, traceFields } from '../../domain/trace/trace.js';
 import { fields, having, list, optional, text } from '../../../domain/shape.js';
 
-/** What becomes of the packets of a query, and which packet was followed. */
+/** The verdicts for the packets of a query, and the followed packet. */
 export type TraceAnswer = ReturnType<typeof answer>;
 const answer = fields({
   ...traceFields,

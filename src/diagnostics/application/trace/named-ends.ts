@@ -8,7 +8,7 @@ import type { ClusterState } from '../../../domain/state/cluster-state.js';
 import { parseQuery, parseSource, type TraceQuery, type TraceSource } from '../../domain/trace/query.js';
 import { CannotTraceError } from './trace-packets.js';
 
-/** A port of a Service, as somebody names it. */
+/** A port of a Service, as named by a user. */
 export interface NamedDestination {
   /** `NAMESPACE/NAME`, or `NAME` if no other namespace has one of that name. */
   readonly service: string;
@@ -82,7 +82,7 @@ function portText({ port, number, protocol }: ClusterPlace): string {
   return `${port === '' ? number : port}/${protocol.toLowerCase()}`;
 }
 
-/** A pod that packets come from, as somebody names it. */
+/** A source pod, as named by a user. */
 export interface NamedPod {
   /** `NAMESPACE/NAME`, or `NAME` if no other namespace has one of that name. */
   readonly pod: string;

@@ -73,7 +73,7 @@ export type TracedRules = 'desired' | 'actual';
 export class CannotTraceError extends NamedError {}
 
 /**
- * Use case Trace: what becomes of new connections. Changes nothing. An instance sees the entries as they are when it follows its
+ * Use case Trace: the verdicts for new connections. Changes nothing. An instance sees the entries as they are when it follows its
  * first packet; those that the desired rules are compiled from are looked through once.
  */
 export class TracePackets {

@@ -71,7 +71,7 @@ export class Clients {
     ];
   }
 
-  /** Those that can send there. Nobody sends to loopback addresses from elsewhere, or from them to other addresses. */
+  /** Those that can send there. No packets go to loopback addresses from other machines, or from them to other addresses. */
   to({ address: text }: Frontend): readonly ClientSpace[] {
     const { family } = this.node;
     if (isLoopback({ family, text })) return [{ sources: [this.loopback], arrives: false }];

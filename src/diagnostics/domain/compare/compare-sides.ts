@@ -21,7 +21,7 @@ import type { Side } from './side.js';
 import { PROBABILITY_TOLERANCE } from '../walk/chain-walk.js';
 import type { Watch } from '../walk/packet-state.js';
 
-/** What becomes of the packets of one class of clients, on both sides. */
+/** The verdicts for the packets of one class of clients, on both sides. */
 export interface ComparedClass {
   readonly frontend: Frontend;
   readonly kind: ClientKind;
@@ -99,7 +99,7 @@ class Comparison {
     }
   }
 
-  /** Nobody else sends from there, as the node has it. */
+  /** Only the node sends from there, because it has the address. */
   private isServiceAddress(address: string): boolean {
     return this.sides.some(({ serviceAddresses }) => serviceAddresses.has(address));
   }
@@ -144,7 +144,7 @@ class Comparison {
     return outcomeOf(paths, isLocal, fields.takeTimes());
   }
 
-  /** What becomes of the next connection of a client whose first one ended so. */
+  /** The verdict for the next connection of a client whose first one ended so. */
   private later(
     side: Side,
     packet: Packet,

@@ -23,7 +23,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   addrtype: addressTypeCondition,
   set: setCondition,
   ipvs: virtualServerCondition,
-  // Packets come in through ports of a bridge only where br_netfilter is on, at which nobody looks here.
+  // Packets come in through ports of a bridge only where br_netfilter is on, which is not checked here.
   physdev: ({ name }) => (name.startsWith('--physdev-is-') ? () => false : undefined),
   pkttype:
     ({ values }) =>
@@ -376,7 +376,7 @@ export interface ConditionInputs {
   readonly sets: ReadonlyMap<string, IpSet>;
   /** Whether the list of match `recent` holds the address. */
   readonly remembers: (list: string, address: string) => boolean;
-  /** Missing: nobody asks what is compared. */
+  /** Missing: comparisons are not recorded. */
   readonly watch?: Watch | undefined;
 }
 

@@ -55,7 +55,7 @@ export function walkTables(
   const isLocal = localTo(environment, packet);
   const inputs: ConditionInputs = {
     isLocal,
-    // Few rules ask for it.
+    // Few rules require it.
     get ownAddress() {
       return ownAddressIn(localAddresses, packet);
     },

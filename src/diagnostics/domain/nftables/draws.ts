@@ -64,7 +64,7 @@ export function joined(
 ): readonly KernelResult[] {
   if (modulus === 1) return results;
   const alike = new Map<string, KernelResult[]>();
-  // What a rule of ours with many numbers did not send on meets another one, which draws anew.
+  // A packet that one of our rules with many numbers did not send on reaches another one, which draws again.
   const drawsAnew = modulus > FEW_NUMBERS && isOurs(rule.table);
   for (const result of results) append(alike, outcomeOf(result, drawsAnew), result);
   return Array.from(alike.values(), (same) => (same.length === 1 ? same[0]! : mergeResults(same, modulus)));

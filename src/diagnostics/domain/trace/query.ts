@@ -12,7 +12,7 @@ export type TraceSource =
   /** A pod on any node. */
   | { readonly kind: 'pod'; readonly address: Address };
 
-/** What becomes of new connections from there to that address and port? */
+/** The verdicts for new connections from there to that address and port. */
 export interface TraceQuery {
   readonly from: TraceSource;
   readonly to: Address;

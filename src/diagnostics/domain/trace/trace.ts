@@ -17,7 +17,7 @@ import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { grouped } from '../../../domain/model/maps.js';
 
 /**
- * Sent to an endpoint; answered with an error; lost in silence; or unchanged by all rules. `mixed` only where rules of other
+ * Sent to an endpoint; answered with an error; dropped without an answer; or unchanged by all rules. `mixed` only where rules of other
  * programs make it a matter of chance.
  */
 export type TraceOutcome = 'forward' | 'refused' | 'dropped' | 'untouched' | 'mixed';
@@ -55,7 +55,7 @@ export const step = fields({
   uncertain: isTrue,
 });
 
-/** What becomes of the packets of a query, with all ends that random choices may lead to. */
+/** The verdicts for the packets of a query, with all results of random choices. */
 export type Trace = Checked<typeof traceFields>;
 export const traceFields = {
   outcome: word<TraceOutcome>(),
@@ -95,7 +95,7 @@ export const packetShape = fieldsOf<Packet>({
 export interface PacketEnvironment {
   /** The node's own addresses; loopback addresses may be missing. */
   readonly localAddresses: ReadonlySet<string>;
-  /** The interface through which the node sends to an address, for rules that look at it. Missing: nobody knows. */
+  /** The interface through which the node sends to an address, for rules that match it. Missing: unknown. */
   readonly deviceTowards?: (address: string) => Promise<string>;
   /** What earlier packets left in dynamic sets: keys, by the name of the set. */
   readonly remembered?: ReadonlyMap<string, ReadonlySet<string>>;

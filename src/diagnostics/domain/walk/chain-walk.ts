@@ -13,7 +13,7 @@ export class ChainWalk<C extends PacketState, R extends Place> {
   constructor(private readonly meet: (rule: R, state: C) => readonly RuleResult<C, R>[] | undefined) {}
 
   /**
-   * What becomes of a packet in a base chain, or a built-in one.
+   * The effect of a base chain, or a built-in one, on a packet.
    * @param policy drops packets without a verdict of a rule; without it they continue
    */
   base(chain: Chain<R>, state: C, policy?: Place): readonly C[] {
@@ -94,7 +94,7 @@ export function accepted<C extends PacketState>(state: C): RuleResult<C> {
   return { state, to: 'end', effect: 'accepts it' };
 }
 
-/** Lost in silence. */
+/** Dropped without an answer. */
 export function dropped<C extends PacketState>(state: C): RuleResult<C> {
   return { state: state.with({ verdict: 'dropped' }), to: 'end', effect: 'drops it' };
 }

@@ -66,7 +66,7 @@ export class OnDemand<Key, Value> implements Wanted {
 export type DeviceTowards = (address: string) => string | undefined;
 
 /**
- * Walks with devices that are asked for where a rule looks at them.
+ * Walks with devices that are looked up when a rule matches them.
  * @param sources what else the walk looks up
  */
 export function walkWithDevices(

@@ -85,7 +85,7 @@ export class PacketState {
   }
 }
 
-/** What packets meet: a rule, a virtual server. Most do nothing, so that the text of a rule may be made when it is asked for. */
+/** A rule or a virtual server on the path of a packet. Most have no effect, so the text of a rule may be made on request. */
 export type Place = Pick<Step, 'where' | 'rule' | 'servicePort' | 'foreign'>;
 
 /** The state of a packet that no rule has changed yet. */

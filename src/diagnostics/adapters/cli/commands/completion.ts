@@ -36,7 +36,7 @@ export const completeCommand = subcommand({
   request: (words) => ({ words }),
 });
 
-/** Somebody waits at a prompt. Milliseconds. */
+/** The user waits at a prompt. Milliseconds. */
 const TIMEOUT = 1_000;
 
 /**

@@ -53,7 +53,7 @@ type TracedQueries =
 export const traceCommand = subcommand({
   name: 'trace',
   description:
-    'Follow the first packet of a connection through the rules, and show what becomes of it. Asks the proxy running on this node; with --manifests, works without one.',
+    'Follow the first packet of a connection through the rules, and show its verdict. Queries the proxy running on this node; with --manifests, works without one.',
   usage: '--from SOURCE --to ADDRESS:PORT[/PROTOCOL]|NAME[:PORT] [flags]',
   options: [
     new Option(
@@ -225,7 +225,7 @@ const STEPS_SHOWN = 16;
 const MANY_ENDPOINTS = 9;
 
 /**
- * An answer for people: the way of the packet, then what becomes of it. What is the same for all endpoints, or alike, is there once.
+ * An answer for people: the path of the packet, then its verdict. Steps that all endpoints share are shown once.
  * @param isWide with all steps and all endpoints
  */
 export function traceLines(answer: TraceAnswer, rules: TracedRules, isWide: boolean): readonly string[] {

@@ -19,7 +19,7 @@ export const versionCommand = subcommand({
   name: 'version',
   description: 'Show the version of this program, and of the proxy running on this node.',
   usage: '[flags]',
-  options: [new Option('--client', 'Only of this program; nobody is asked.'), ...outputOptions],
+  options: [new Option('--client', 'Only of this program; no proxy is queried.'), ...outputOptions],
   request(operands, { client = false, output }: VersionOptions) {
     rejectOperands(operands, 'kubeproxy version');
     return { isClientOnly: client, output };

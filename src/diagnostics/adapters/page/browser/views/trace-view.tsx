@@ -106,7 +106,7 @@ function Result({ answer, time, from, to }: ResultProps): JSX.Element {
   const { endpoints, sticky, reason, remarks } = answer;
   const next = sticky
     ? 'the next connection of the same client goes to the same endpoint'
-    : 'each connection chooses its endpoint anew';
+    : 'each connection chooses its own endpoint';
   const { source, destination, destinationPort, protocol } = answer.packet;
   const lines: readonly ComponentChildren[] = [
     `packet: ${source || 'no source address'} → ${hostPort(destination, destinationPort)}/${protocol}`,
