@@ -199,12 +199,17 @@ describe.each(sampleOf(['nftables', 'iptables']))('the servers of mode %s', (mod
 
   it('explain a Service', async () => {
     const known = await Command.run(node, ['explain', 'shop/cart']);
-    expect(known.stdout).toMatch(/^shop\/cart\n {2}IPv4\n {4}port http TCP: programmed 20/);
+    expect(known.stdout).toMatch(
+      /^shop\/cart: ok: 1 of 1 endpoint is ready\n {2}IPv4\n {4}port http TCP: programmed 20/,
+    );
     expect(known.stdout).toContain('cluster-ip 172.30.20.6:80 (Cluster): forward, to 1 endpoint');
     expect(known.stdout).toContain('endpoint [fd00:10:244:1::11]:8080: on node1 (this node): ready, used');
     expect(known.stdout).toContain(`health check on port ${checkPort}: listening; endpoints on this node: 1`);
     expect(known.exitCode).toBe(0);
     const unknown = await Command.run(node, ['explain', 'shop/none']);
-    expect(unknown).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('does not serve it') });
+    expect(unknown).toMatchObject({
+      exitCode: 1,
+      stdout: expect.stringContaining('there is no Service none'),
+    });
   });
 });

@@ -11,7 +11,7 @@ export const TELLING_FAULTS: readonly PlantedFault[] = [
   {
     name: 'explain-uses-every-endpoint',
     file: 'src/diagnostics/application/explain/explain-port.ts',
-    original: 'const used = isReached && reachable.has(endpointPlace(endpoint));',
+    original: 'const used = isReached && reachable.has(place);',
     fault: 'const used = isReached && endpoint.serving;',
   },
   {
