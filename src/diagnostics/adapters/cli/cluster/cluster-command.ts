@@ -60,7 +60,7 @@ const QUERIES = {
   status: { ...statusCommand, description: 'Show the health of the proxy of each node, problems first.' },
   services: {
     ...servicesCommand,
-    description: 'List Services with their state, on how many nodes they have it, and the reason.',
+    description: 'List Services with their state, the number of nodes with this state, and the reason.',
   },
   explain: {
     ...explainCommand,
@@ -95,7 +95,7 @@ const QUERIES = {
   compare: subcommand({
     name: 'compare',
     description:
-      'Compare the kernel of each node with the rules that this program would write there in a mode: the check before a roll-out. A pod on each node does that, which is deleted afterwards.',
+      'Compare the kernel of each node with the planned rules of this program in a mode, before a roll-out. A temporary pod on each node runs the comparison.',
     usage: '--proxy-mode MODE [NODE...] [flags]',
     options: [
       new Option('--proxy-mode <mode>', `The mode to compare with: ${SIDE_MODES.join(', ')}.`),

@@ -49,7 +49,7 @@ function changes({ known, expected, differences, unlisted, unknowns, obstacle }:
     ...(known.length > 0 ? [`known differences ${known.map(({ name }) => name).join(', ')}`] : []),
     ...(unknowns.length > 0 ? [`not understood: ${unknowns.length}`] : []),
   ];
-  return all.join('; ') || (expected.length > 0 ? 'nothing but what is expected' : 'nothing');
+  return all.join('; ') || (expected.length > 0 ? 'only expected differences' : 'nothing');
 }
 
 /** By Service: the nodes, and an example. */

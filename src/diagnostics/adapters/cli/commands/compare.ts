@@ -50,7 +50,7 @@ export const compareCommand = subcommand({
   name: 'compare',
   group: 'Without a proxy:',
   description:
-    'Compare what two sets of rules do with the packets of every client to every Service: those of the kernel, of plans, of saved dumps. With --kernel alone, list the rules that any service proxy has left on this node. 0: equal; 1: something differs, or the planned mode cannot run here; 2: nothing differs, but something is not understood.',
+    'Compare the effect of two sets of rules on the packets of every client to every Service: those of the kernel, of plans, of saved dumps. With --kernel alone, list the rules that any service proxy has left on this node. 0: equal; 1: something differs, or the planned mode cannot run here; 2: nothing differs, but something is not understood.',
   usage: 'two of --kernel, --plan [MODE], --dump FILE[,FILE...] [flags]',
   options: [
     new Option('--kernel', 'The rules of the kernel, whichever proxy wrote them. Needs root.'),
@@ -60,14 +60,14 @@ export const compareCommand = subcommand({
     ),
     new Option(
       '--plan [mode]',
-      `What this program would write, from the API server or --manifests: ${SIDE_MODES.join(', ')}; the configured mode without one. Twice: two plans.`,
+      `The rules of this program, from the API server or --manifests: ${SIDE_MODES.join(', ')}; the configured mode without one. Twice: two plans.`,
     ).argParser((mode: string, former: CompareOptions['plan']) => [...plansOf(former), mode]),
     new Option(
       '--dump <files>',
-      'What iptables-save and ip6tables-save printed, with ipvsadm -S -n and ipset save for IPVS mode; separated by commas. Twice: two dumps.',
+      'The output of iptables-save and ip6tables-save, with ipvsadm -S -n and ipset save for IPVS mode; separated by commas. Twice: two dumps.',
     ).argParser((paths: string, former: readonly string[] = []) => [...former, paths]),
     expectOption(
-      'Known differences that do not count, by name, separated by commas; docs/compare.md lists them. Repeatable.',
+      'Known differences to accept, by name, separated by commas; docs/compare.md lists them. Repeatable.',
     ),
     new Option('--limit <number>', 'How many differences to list.').argParser(positiveNumber),
     ...outputOptions,
@@ -172,7 +172,7 @@ function familyLines(report: FamilyReport, sides: readonly string[], isWide: boo
     ...(omitted > 0 ? [`  … ${counted(omitted, 'class', 'classes')} more that differ, not listed`] : []),
     ...shown.map(unknownLine),
     ...(unknowns.length > shown.length
-      ? [`  … ${unknowns.length - shown.length} more that are not understood; -o wide shows all`]
+      ? [`  … ${unknowns.length - shown.length} more unsupported rules; -o wide shows all`]
       : []),
   ];
 }

@@ -18,7 +18,7 @@ type Shell = (typeof SHELLS)[number];
 export const completionCommand = subcommand({
   name: 'completion',
   group: 'Help:',
-  description: 'Print what makes a shell complete command lines, names of Services among them.',
+  description: 'Print the completion script of a shell, which also completes names of Services.',
   usage: 'bash|zsh|fish',
   request([shell, ...rest]) {
     if (rest.length > 0 || !SHELLS.includes(shell as Shell))
@@ -31,7 +31,7 @@ export const completionCommand = subcommand({
 export const completeCommand = subcommand({
   name: '__complete',
   isHidden: true,
-  description: 'Print what the last of these words may be.',
+  description: 'Print the completions of the last word.',
   usage: '-- WORD...',
   request: (words) => ({ words }),
 });

@@ -36,7 +36,7 @@ export const diffCommand = subcommand({
     ...namespaceOptions,
     new Option(
       '--plan',
-      'Compare with the rules that a start with these flags would write: - would go, + would come. Needs root. Implied by --manifests; rules of Services that are not in them stay.',
+      'Compare with the planned rules of a start with these flags: - removed, + added. Needs root. Implied by --manifests; rules of other Services stay.',
     ),
     watchOption,
     ...outputOptions,

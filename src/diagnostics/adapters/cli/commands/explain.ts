@@ -59,7 +59,7 @@ interface ExplainOptions extends NamespaceOptions, OutputOptions {
 export const explainCommand = subcommand({
   name: 'explain',
   description:
-    'Show how the proxy running on this node handles Services, and why; or whose an address, a port of it, or a node port is.',
+    'Show the state of Services on this node with the reasons, or the owner of an address, a port or a node port.',
   usage: 'NAME|ADDRESS[:PORT][/PROTOCOL]|NODEPORT[/PROTOCOL]... [flags]',
   options: [
     new Option(
@@ -235,7 +235,7 @@ function familyLines(
   if (sync.failures > 0 && sync.lastFailure)
     lines.push(`    no sync has succeeded since ${sync.lastFailure.time}: ${sync.lastFailure.reason}`);
   if (sync.drift.lastTime !== undefined)
-    lines.push(`    rules that another program had changed were last repaired ${sync.drift.lastTime}`);
+    lines.push(`    changes by another program were last repaired ${sync.drift.lastTime}`);
   return lines;
 }
 
@@ -310,11 +310,11 @@ export function kernelWalkLines({ obstacles, incompleteReason }: KernelWalk): re
   return [
     ...obstacles.map(
       ({ from, to, outcome, reason }) =>
-        `  in the kernel: from ${from} to ${to}: ${outcome}, ${reason}; \`kubeproxy trace --kernel --from ${from} --to ${to}\` shows its way`,
+        `  in the kernel: from ${from} to ${to}: ${outcome}, ${reason}; \`kubeproxy trace --kernel --from ${from} --to ${to}\` shows its path`,
     ),
     ...(incompleteReason === undefined
       ? []
-      : [`  in the kernel: not looked at everything: ${incompleteReason}`]),
+      : [`  in the kernel: not everything was checked: ${incompleteReason}`]),
   ];
 }
 

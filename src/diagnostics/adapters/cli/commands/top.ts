@@ -46,7 +46,7 @@ export const topCommand = subcommand({
   usage: '[NAME...] [flags]',
   options: [
     ...namespaceOptions,
-    new Option('--sort <order>', 'What comes first.').choices(TRAFFIC_ORDERS).default('open'),
+    new Option('--sort <order>', 'The sort order.').choices(TRAFFIC_ORDERS).default('open'),
     new Option('--interval <duration>', 'The time between two reports, from 100ms to 1m.')
       .default('1s')
       .argParser(durationBetween('100ms', '1m')),

@@ -58,14 +58,14 @@ export const traceCommand = subcommand({
   options: [
     new Option(
       '--from <source>',
-      "Where it comes from: a pod's address, pod/NAME or NAMESPACE/NAME of a pod, node, or outside[:ADDRESS].",
+      "The source: a pod's address, pod/NAME or NAMESPACE/NAME of a pod, node, or outside[:ADDRESS].",
     ),
     new Option(
       '--to <destination>',
       'ADDRESS:PORT[/PROTOCOL], IPv6 addresses in brackets; NAME or NAMESPACE/NAME of a Service, with :PORT where it has several; pod/NAME:PORT. TCP without a protocol.',
     ),
     new Option('-n, --namespace <namespace>', 'The namespace of names without one.'),
-    new Option('--kernel', 'Use the rules as the kernel has them now, those of other programs among them.'),
+    new Option('--kernel', 'Use the current rules of the kernel, including those of other programs.'),
     new Option(
       '--queries <file>',
       'Read queries from a file, or from standard input (-): {"from": SOURCE, "to": DESTINATION}, one a line. Print one JSON answer a line.',

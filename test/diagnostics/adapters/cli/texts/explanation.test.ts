@@ -146,7 +146,7 @@ describe('explanationText', () => {
     port (unnamed) UDP: failed since 2026-05-04T10:00:00.000Z, 3 attempts: EINVAL
     health check on port 32111: not listening: EADDRINUSE; endpoints on this node: 1
     no sync has succeeded since 2026-05-04T10:00:00.000Z: netlink: EPERM
-    rules that another program had changed were last repaired 2026-05-04T10:00:00.000Z
+    changes by another program were last repaired 2026-05-04T10:00:00.000Z
   IPv6
     no cluster IP of this family
 `);

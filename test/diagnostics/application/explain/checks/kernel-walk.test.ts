@@ -74,7 +74,7 @@ it('names the rule that stops them, and does not call the Service sound', async 
       : { outcome: 'dropped', reason: 'load-balancer IPs accept only 198.51.100.0/24' },
   );
   expect(kernelWalkText(kernel)).toBe(
-    '  in the kernel: from node to 10.96.7.1:80/TCP: mixed, a rule of another program, in inet guard f: drop; `kubeproxy trace --kernel --from node --to 10.96.7.1:80/TCP` shows its way\n',
+    '  in the kernel: from node to 10.96.7.1:80/TCP: mixed, a rule of another program, in inet guard f: drop; `kubeproxy trace --kernel --from node --to 10.96.7.1:80/TCP` shows its path\n',
   );
   expect([explanation.verdict.state, withChecks(explanation, kernel, undefined).verdict.state]).toEqual([
     'ok',
@@ -105,6 +105,6 @@ it('ends when the time is up, with what is known by then, and when packets canno
     incompleteReason: 'there was no time to follow all packets',
   });
   const { kernel } = await walked(explanation, () => Promise.reject(new Error('not in mode userspace')));
-  expect(kernelWalkText(kernel)).toBe('  in the kernel: not looked at everything: not in mode userspace\n');
+  expect(kernelWalkText(kernel)).toBe('  in the kernel: not everything was checked: not in mode userspace\n');
   expect(withChecks(explanation, kernel, undefined).verdict.state).toBe('ok');
 });
