@@ -153,8 +153,8 @@ default    web   NodePort   2/2        ok     172.30.20.6:80/TCP +1  2 of 2 endp
     );
     expect(await ask('explain', 'nosuch')).toMatchObject({
       exitCode: 1,
-      stdout: '',
-      stderr: expect.stringMatching(/^nosuch: no Service of this name/) as string,
+      stdout: expect.stringMatching(/^nosuch: error: no Service of this name/) as string,
+      stderr: '',
     });
     const several = await asked<readonly Explanation[]>('explain', '-n', 'default', 'web', 'idle');
     expect(several.map(({ service }) => service)).toEqual(['default/web', 'default/idle']);

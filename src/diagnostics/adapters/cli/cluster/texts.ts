@@ -103,7 +103,11 @@ function headOf(subject: string, explained: Explained): readonly [string, string
 const SERVICE_HEADERS = ['NAMESPACE', 'NAME', 'TYPE', 'ENDPOINTS', 'STATE', 'NODES', 'FRONTENDS', 'REASON'];
 
 /** One line a Service: its worst verdict, and on how many of the nodes that list it. */
-export function clusterServicesLines({ services }: ClusterServices, isWide: boolean): readonly string[] {
+export function clusterServicesLines(
+  { services, unknownNames }: ClusterServices,
+  isWide: boolean,
+): readonly string[] {
+  if (services.length === 0 && unknownNames.length > 0) return [];
   return columns(
     SERVICE_HEADERS,
     services.map((service) => serviceCells(service, isWide)),

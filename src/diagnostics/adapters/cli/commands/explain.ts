@@ -191,11 +191,15 @@ export function explainedLines(explained: Explained, isWide: boolean): readonly 
   return 'service' in explained ? explanationLines(explained, isWide) : addressExplanationLines(explained);
 }
 
-/** Whether it exists, and its verdict is ok. */
+/** Whether it exists, and all verdicts on it are ok. */
 export function isOk(explained: Explained): boolean {
-  return 'service' in explained
-    ? explained.verdict.state === 'ok'
-    : explained.otherwise === undefined && !explained.endpoints.some(({ endpoint }) => endpoint.unresponsive);
+  if ('service' in explained) return explained.verdict.state === 'ok';
+  const { otherwise, frontends, endpoints } = explained;
+  return (
+    otherwise === undefined &&
+    frontends.every(({ frontend }) => frontend.state === 'ok') &&
+    !endpoints.some(({ endpoint }) => endpoint.unresponsive)
+  );
 }
 
 /** An explanation for people: the verdict, the next step, and the details. @param isWide with all endpoints */
