@@ -1,5 +1,5 @@
 import type { Explanation } from '../../../../../src/diagnostics/application/explain/explanation.js';
-import { explanationLines } from '../../../../../src/diagnostics/adapters/cli/commands/explain.js';
+import { explanationLines, isOk } from '../../../../../src/diagnostics/adapters/cli/commands/explain.js';
 import { shownLines } from '../../../../support/shown-lines.js';
 
 const explanationText = (...args: Parameters<typeof explanationLines>): string =>
@@ -202,4 +202,13 @@ describe('explanationText', () => {
       '  connections without an answer are not counted: connection tracking is unavailable: EPERM',
     ]);
   });
+});
+
+it.each([
+  ['ok', true],
+  ['warning', false],
+  ['error', false],
+] as const)('an address with a frontend in the state %s is ok: %s', (state, expected) => {
+  const frontend = { frontend: { state } };
+  expect(isOk({ subject: '10.96.0.1', frontends: [frontend], endpoints: [] } as never)).toBe(expected);
 });
