@@ -50,25 +50,20 @@ export const compareCommand = subcommand({
   name: 'compare',
   group: 'Without a proxy:',
   description:
-    'Compare the effect of two sets of rules on the packets of every client to every Service: those of the kernel, of plans, of saved dumps. With --kernel alone, list the rules that any service proxy has left on this node. 0: equal; 1: something differs, or the planned mode cannot run here; 2: nothing differs, but something is not understood.',
-  usage: 'two of --kernel, --plan [MODE], --dump FILE[,FILE...] [flags]',
+    'Compare the effect of two sets of rules on all packets to Services: rules of the kernel, of plans or of saved dumps. With --kernel alone, list the rules of any service proxy on this node.',
+  usage: '--kernel|--plan|--dump --kernel|--plan|--dump [flags]',
   options: [
-    new Option('--kernel', 'The rules of the kernel, whichever proxy wrote them. Needs root.'),
-    new Option(
-      '--proxies-only',
-      'Ignore rules of the kernel that belong to no service proxy: a plan does not have them either.',
-    ),
+    new Option('--kernel', 'The rules of the kernel. Needs root.'),
+    new Option('--proxies-only', 'Ignore rules of the kernel that belong to no service proxy.'),
     new Option(
       '--plan [mode]',
-      `The rules of this program, from the API server or --manifests: ${SIDE_MODES.join(', ')}; the configured mode without one. Twice: two plans.`,
+      `The rules of this program in a mode: ${SIDE_MODES.join(', ')}; by default the configured one.`,
     ).argParser((mode: string, former: CompareOptions['plan']) => [...plansOf(former), mode]),
     new Option(
       '--dump <files>',
-      'The output of iptables-save and ip6tables-save, with ipvsadm -S -n and ipset save for IPVS mode; separated by commas. Twice: two dumps.',
+      'The output of iptables-save, ip6tables-save, nft, ipvsadm -S -n and ipset save, separated by commas.',
     ).argParser((paths: string, former: readonly string[] = []) => [...former, paths]),
-    expectOption(
-      'Known differences to accept, by name, separated by commas; docs/compare.md lists them. Repeatable.',
-    ),
+    expectOption('Known differences to accept, by name; docs/compare.md lists them. Repeatable.'),
     new Option('--limit <number>', 'How many differences to list.').argParser(positiveNumber),
     ...outputOptions,
   ],

@@ -59,8 +59,8 @@ interface ExplainOptions extends NamespaceOptions, OutputOptions {
 export const explainCommand = subcommand({
   name: 'explain',
   description:
-    'Show the state of Services on this node with the reasons, or the owner of an address, a port or a node port.',
-  usage: 'NAME|ADDRESS[:PORT][/PROTOCOL]|NODEPORT[/PROTOCOL]... [flags]',
+    'Show how the proxy running on this node handles Services, and why; or whose an address, a port of it, or a node port is.',
+  usage: 'NAME|ADDRESS[:PORT]|NODEPORT... [flags]',
   options: [
     new Option(
       '--probe',

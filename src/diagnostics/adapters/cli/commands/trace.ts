@@ -53,22 +53,22 @@ type TracedQueries =
 export const traceCommand = subcommand({
   name: 'trace',
   description:
-    'Follow the first packet of a connection through the rules, and show its verdict. Queries the proxy running on this node; with --manifests, works without one.',
-  usage: '--from SOURCE --to ADDRESS:PORT[/PROTOCOL]|NAME[:PORT] [flags]',
+    'Show the path of the first packet of a connection through the rules. With --manifests, no proxy is queried.',
+  usage: '--from SOURCE --to DESTINATION [flags]',
   options: [
     new Option(
       '--from <source>',
-      "The source: a pod's address, pod/NAME or NAMESPACE/NAME of a pod, node, or outside[:ADDRESS].",
+      "The sender: a pod's address, pod/NAME or NAMESPACE/NAME of a pod, node, or outside[:ADDRESS].",
     ),
     new Option(
       '--to <destination>',
-      'ADDRESS:PORT[/PROTOCOL], IPv6 addresses in brackets; NAME or NAMESPACE/NAME of a Service, with :PORT where it has several; pod/NAME:PORT. TCP without a protocol.',
+      'ADDRESS:PORT[/PROTOCOL], [NAMESPACE/]NAME[:PORT] of a Service, or pod/NAME:PORT. By default TCP.',
     ),
     new Option('-n, --namespace <namespace>', 'The namespace of names without one.'),
-    new Option('--kernel', 'Use the current rules of the kernel, including those of other programs.'),
+    new Option('--kernel', 'Use the rules of the kernel, also those of other programs.'),
     new Option(
       '--queries <file>',
-      'Read queries from a file, or from standard input (-): {"from": SOURCE, "to": DESTINATION}, one a line. Print one JSON answer a line.',
+      'A file of queries (- for standard input), one per line: {"from": SOURCE, "to": DESTINATION}.',
     ),
     ...outputOptions,
   ],
