@@ -256,7 +256,7 @@ describe('a trace', () => {
 
   it.each([
     ['nobody', '172.30.200.6:80', /No trace: .*nobody/],
-    ['node', 'shop/none', /No trace: no Service shop\/none/],
+    ['node', 'shop/none', /No trace: .*there is no Service none in namespace shop/],
     ['pod/none', 'shop/cart', /No trace: no endpoint of a Service is the pod none/],
   ])('from %s to %s shows the mistake', async (from, to, message) => {
     await open(`#/trace?from=${from}&to=${to}`);
