@@ -142,8 +142,10 @@ describe.each(ways)(`poisoned services among ${count}, with $name`, ({ way, view
     await programmed([...kept, ...others.map((number) => endpoint(number, 2))]);
     await until('they are named', async () => (await failed()).length > 0);
     expect(await failed()).toEqual(bad.map(keyOf));
-    const errors = (await proxy.ask('log')).filter(({ level }) => level === 'error');
-    const named = errors.flatMap(({ facts }) => facts.service ?? []);
+    const rejected = (await proxy.ask('log')).filter(({ message }) =>
+      message.startsWith('cannot program the service port'),
+    );
+    const named = rejected.flatMap(({ facts }) => facts.service ?? []);
     expect(new Set(named)).toEqual(new Set(bad.map(keyOf)));
     const metrics = await proxy.ask('metrics');
     expect(metrics).toContain(`kube_proxy_ts_service_ports{ip_family="IPv4",state="failed"} ${bad.length}\n`);
