@@ -215,7 +215,7 @@ default    web   NodePort   2/2        ok     172.30.20.6:80/TCP +1  2 of 2 endp
     expect(all.stdout).toMatch(/everything programmed/);
     expect(all.stdout.match(/default\/web\/tcp\/http +IPv4 +programmed/g)).toHaveLength(3);
     const none = await ask('history', 'default/none');
-    expect([none.exitCode, none.stdout]).toEqual([1, 'no change is remembered\n']);
+    expect([none.exitCode, none.stdout]).toEqual([1, 'no changes\n']);
     expect(none.stderr).toBe('default/none: there is no Service none in namespace default\n');
     expect((await ask('diff', 'default/none')).exitCode).toBe(1);
     expect((await ask('diff', 'default/web')).exitCode).toBe(0);

@@ -123,7 +123,7 @@ function portOf(change: ChangeEntry): readonly ServiceAndPort[] {
   return [{ service: serviceOf(change.servicePort), port }];
 }
 
-const HEADERS = ['TIME', 'SERVICE PORT', 'FAMILY', 'RESULT', 'TOOK', 'STEPS', 'CHANGES'];
+const HEADERS = ['TIME', 'SERVICE PORT', 'FAMILY', 'RESULT', 'DURATION', 'STEPS', 'CHANGES'];
 
 /**
  * A line for each change: when, which service port, what came of it, how long it took, and what changed.
@@ -133,7 +133,7 @@ export function historyLines(
   changes: readonly (ChangeEntry & { readonly node?: string })[],
   isWide: boolean,
 ): readonly string[] {
-  if (changes.length === 0) return ['no change is remembered'];
+  if (changes.length === 0) return ['no changes'];
   const ofNode = (text: string): readonly string[] => (changes[0]!.node === undefined ? [] : [text]);
   return columns(
     [...ofNode('NODE'), ...HEADERS],
