@@ -32,7 +32,7 @@ export class TcpProxySocket implements ProxySocket {
       relay.take(client, endpoints, logger),
     );
     const port = await listenTcp(server, options);
-    server.on('error', (error) => logger.error({ error }, 'cannot accept a client'));
+    server.on('error', (error) => logger.warn({ error }, 'cannot accept a client'));
     return new TcpProxySocket(server, port);
   }
 

@@ -59,7 +59,7 @@ interface ExplainOptions extends NamespaceOptions, OutputOptions {
 export const explainCommand = subcommand({
   name: 'explain',
   description:
-    'Show how the proxy running on this node handles Services, and why; or whose an address, a port of it, or a node port is.',
+    'Show the state of Services on this node with the reasons, or the owner of an address, a port or a node port.',
   usage: 'NAME|ADDRESS[:PORT]|NODEPORT... [flags]',
   options: [
     new Option(

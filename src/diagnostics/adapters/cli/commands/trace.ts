@@ -58,14 +58,14 @@ export const traceCommand = subcommand({
   options: [
     new Option(
       '--from <source>',
-      "The sender: a pod's address, pod/NAME or NAMESPACE/NAME of a pod, node, or outside[:ADDRESS].",
+      "The source: a pod's address, pod/NAME or NAMESPACE/NAME of a pod, node, or outside[:ADDRESS].",
     ),
     new Option(
       '--to <destination>',
       'ADDRESS:PORT[/PROTOCOL], [NAMESPACE/]NAME[:PORT] of a Service, or pod/NAME:PORT. By default TCP.',
     ),
     new Option('-n, --namespace <namespace>', 'The namespace of names without one.'),
-    new Option('--kernel', 'Use the rules of the kernel, also those of other programs.'),
+    new Option('--kernel', 'Use the current rules of the kernel, including those of other programs.'),
     new Option(
       '--queries <file>',
       'A file of queries (- for standard input), one per line: {"from": SOURCE, "to": DESTINATION}.',
