@@ -122,7 +122,7 @@ export function endTests(node: IpvsNode): void {
       env: { PATH: '/nowhere' },
     });
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('mode ipvs cannot run on this host');
+    expect(stderr).toContain('IPVS mode cannot run on this host');
     expect(stderr).toContain('cannot start ipset: install the package ipset');
     expect(await node.servers()).toEqual(FOREIGN);
   });
