@@ -120,7 +120,10 @@ export function singleNode(query: AnyQuery): AnyQuery {
     shape,
     ...(timeout !== undefined && { timeout }),
     keep: (answer) => answer,
-    result: ([first]) => ({ answer: first?.answer }),
+    result: ([first]) => {
+      const answer = first?.answer as AboutUnknown | undefined;
+      return { answer, ...(answer?.unknownNames && { unknownNames: answer.unknownNames }) };
+    },
     lines: ({ answer }: One, isWide) => (answer === undefined ? [] : lines(answer, isWide)),
     ...(names && { names: ({ answer }: One) => (answer === undefined ? [] : names(answer)) }),
     exitCode: ({ answer }: One) => (answer === undefined ? 0 : exitCode(answer)),

@@ -57,12 +57,12 @@ async function runWith(
   open: () => Promise<NodeProxies>,
   timeout?: number,
 ): Promise<number> {
-  const { query, access } = invocation.request;
+  const { query, access, watch } = invocation.request;
   const words = await wordsOf(invocation);
   const pods = await queryApiServer(open);
   const makeQuery = (): AnyQuery => {
     const one = nodesQueries[query.kind as keyof typeof nodesQueries](query, client);
-    return access.nodes.length === 1 ? singleNode(one) : one;
+    return access.nodes.length === 1 && !watch ? singleNode(one) : one;
   };
   const shown = makeQuery();
   let last: ClusterAnswer | undefined;

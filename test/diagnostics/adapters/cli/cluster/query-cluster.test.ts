@@ -741,6 +741,26 @@ describe('--node', () => {
     expect(printed.stdout).toMatch(/^shop\/cart: ok on 2 of 2 nodes: /);
   });
 
+  it.each(['services', 'diff', 'history'])(
+    'says of one node that it knows no such Service: %s',
+    async (kind) => {
+      const unknownNames = [{ name: 'nosuch/x', reason: 'there is no such Service' }];
+      answering({}, prints({ ...(goodAnswers[kind] as object), unknownNames }, 1));
+      expect(await cluster(kind, 'nosuch/x', '--node', 'node-3')).toBe(1);
+      expect(printed.stderr).toBe('nosuch/x: there is no such Service\n');
+    },
+  );
+
+  it('watches one node', async () => {
+    let rounds = 0;
+    api.containers.run = () => prints(statusOf(rounds++ === 0 ? {} : { state: 'degraded' }));
+    const watching = cluster('status', '-w', '--node', 'node-3');
+    await until('the second answer', async () => printed.stdout.includes('degraded'));
+    process.emit('SIGINT');
+    expect(await watching).toBe(1);
+    expect(printed.stdout).toMatch(/^NODE[^]*\nnode-3 +ok[^]*\nnode-3 +degraded/);
+  });
+
   it('ends with 3 when that node is not reachable', async () => {
     answering({ 'node-3': 'broken' }, prints(explanation));
     expect(await cluster('explain', 'shop/cart', '--node', 'node-3')).toBe(3);
