@@ -361,10 +361,10 @@ describe('what it is asked about', () => {
     await programmed(service(1));
     const explained = async (name: string): Promise<string> =>
       (await Command.run(node, ['explain', `default/${name}`])).stdout;
-    expect(await explained('theirs')).toMatch(/not serve it: .* another proxy\.$/m);
-    expect(await explained('db')).toMatch(/not serve it: it is headless/);
+    expect(await explained('theirs')).toMatch(/^default\/theirs: ok: .* another proxy$/m);
+    expect(await explained('db')).toMatch(/^default\/db: ok: it is headless/m);
     expect(await explained('none')).toMatch(
-      /not serve it: there is no Service none in namespace default\.$/m,
+      /^default\/none: error: there is no Service none in namespace default$/m,
     );
     await until('rules of other modes are looked for no more', async () => {
       const { stdout, exitCode } = await Command.run(node, ['status']);
@@ -372,7 +372,7 @@ describe('what it is asked about', () => {
       return exitCode === 0;
     });
     await api.ask('fail', { status: 503, match: '/namespaces/default/services', times: 1 });
-    expect(await explained('db')).toMatch(/the cluster cannot be asked: /);
+    expect(await explained('db')).toMatch(/^default\/db: warning: .* the API server cannot be queried: /m);
   });
 });
 
