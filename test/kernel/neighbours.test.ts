@@ -244,7 +244,7 @@ it.each(sampleOf(['nft', 'legacy'] as const))(
     await node.namespace.run([`iptables-${used}`, '-t', 'mangle', '-N', 'KUBE-IPTABLES-HINT']);
     const flags = await flagsOf('iptables', web);
     const proxy = await node.serve(flags);
-    expect((await node.run(['status'])).stdout).not.toContain('warning');
+    expect((await node.run(['status'])).stdout).not.toContain('warning:');
     await proxy.stop();
     await node.namespace.run([
       `iptables-${unused}`,
