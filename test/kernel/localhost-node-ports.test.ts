@@ -145,7 +145,7 @@ describe('with the keyword localhost', () => {
     const told = proxy!.log.split('\n').filter((line) => line.includes(problem));
     expect(told.map((line) => (JSON.parse(line) as { caller: string }).caller)).toEqual([
       'event-recorder',
-      'sync-loop',
+      'service-verdicts',
     ]);
   });
 
