@@ -113,6 +113,7 @@ export type FileContents = { readonly text: string } | { readonly error: Error }
 
 /** How often the file is checked without an event, in milliseconds: a link may lead to a folder that is not watched. */
 const POLL_PERIOD = 1_000;
+
 /**
  * Follows the contents of one file through rewrites, renames, removal, and the link swap that updates a mounted ConfigMap.
  */
@@ -131,18 +132,22 @@ export class FileWatch {
   }
 
   /**
-   * Resolves when the contents differ from the last result, the first time immediately. Undefined when aborted. Not reentrant.
+   * Resolves when the contents differ from the last result, the first time immediately. New contents count when they are read twice: a
+   * writer that empties the file first may not have finished. Undefined when aborted. Not reentrant.
    */
   async next(signal: AbortSignal): Promise<FileContents | undefined> {
+    let seen: string | undefined;
     while (!signal.aborted) {
       const contents = await this.read();
       if (signal.aborted) break;
       const identity = JSON.stringify('text' in contents ? contents : reasonOf(contents.error));
-      if (identity !== this.last) {
+      const isNew = identity !== this.last;
+      if (isNew && (this.last === undefined || identity === seen)) {
         this.last = identity;
         return contents;
       }
-      await this.folder.next(this.pollPeriod, signal);
+      seen = identity;
+      await this.folder.next(isNew ? SETTLE_MILLISECONDS : this.pollPeriod, signal);
     }
     return undefined;
   }

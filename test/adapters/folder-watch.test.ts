@@ -108,6 +108,17 @@ describe('FileWatch', () => {
     expect(await change).toEqual({ text: 'two' });
   });
 
+  it('does not return the contents of a file that is half written', async () => {
+    fs.writeFileSync(at('config'), 'one');
+    const next = await watching(5);
+    const change = next();
+    await begun();
+    fs.writeFileSync(at('config'), '');
+    await new Promise((resolve) => setTimeout(resolve, 15));
+    fs.writeFileSync(at('config'), 'two');
+    expect(await change).toEqual({ text: 'two' });
+  });
+
   it('polls every second if the system reports nothing: behind a link to another folder', async () => {
     const elsewhere = fs.mkdtempSync(join(tmpdir(), 'file-watch-'));
     try {

@@ -67,7 +67,7 @@ describe.each(SERVERS)(
         served.api.hangWatches();
         changeAll();
       });
-      expect(logger.matching('debug', 'silent')[0]!.facts.error).toMatch(/no data for 2\d\d ms/);
+      expect(logger.matching('debug', 'the watch is idle')[0]!.facts.error).toMatch(/no data for 2\d\d ms/);
       expect(logger.lines.filter(({ level }) => level === 'warn')).toEqual([]);
       await until(() => versionChecksOf(served.api).length > 0);
       expectNoFurtherList();

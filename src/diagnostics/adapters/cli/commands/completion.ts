@@ -93,7 +93,7 @@ export function candidates(
   const command = firstOf(commands, before);
   const options = command?.options ?? [];
   const asked = options.find((option) => isOf(option, before.at(-1)));
-  if (asked?.required && asked.description.includes('NAME of a Service')) return SERVICES;
+  if (asked?.required && /\bNAME\S* of a Service/.test(asked.description)) return SERVICES;
   if (asked?.required) return starting(current, asked.argChoices ?? []);
   if (current.startsWith('-'))
     return starting(current, [...options.flatMap(({ long }) => long ?? []), ...flags, '--help']);
