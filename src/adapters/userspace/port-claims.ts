@@ -4,8 +4,12 @@ import type { Protocol, ServicePortKey } from '../../domain/model/service-port-n
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { claimText, type PortClaim } from '../../domain/userspace/proxied-port.js';
 import { portRefused, portTaken, bindUdp, listenTcp, type ListenOptions } from './proxy-socket.js';
+
 /** Keeps a port from other programs until the returned function is called. Rejects when another program has it. */
 export type HoldPort = (port: ListenOptions, protocol: Protocol) => Promise<() => void>;
+
+/** Whether the owner of a port gives it up in the change that is being programmed. */
+export type IsReleased = (owner: ServicePortKey, claim: PortClaim) => boolean;
 
 interface Socket {
   readonly isOnAllAddresses: boolean;
@@ -35,20 +39,20 @@ export class PortClaims {
 
   /**
    * Claiming again what the owner holds changes nothing. One call at a time.
-   * @param leaving service ports that go with this change, and leave what they hold to others
+   * @param isReleased whether the present owner gives the port up in the same change
    * @throws PortClaimError
    */
   async claim(
     claim: PortClaim,
     protocol: Protocol,
     owner: ServicePortKey,
-    leaving: ReadonlySet<ServicePortKey>,
+    isReleased: IsReleased,
   ): Promise<void> {
     const id = `${claimText(claim)}/${protocol}`;
     const present = this.held.get(id);
     if (present?.owner === owner) return;
     if (present) {
-      if (!leaving.has(present.owner)) throw portTaken(claim, protocol, present.owner);
+      if (!isReleased(present.owner, claim)) throw portTaken(claim, protocol, present.owner);
       present.owner = owner;
       return;
     }

@@ -2,7 +2,6 @@ import type { Clock } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwarding-entry.js';
 import { hostPort } from '../../domain/net/address.js';
-import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { weightlessOf } from '../../domain/select-endpoints.js';
 import { claimOf, claimText, type PortClaim } from '../../domain/userspace/proxied-port.js';
@@ -10,7 +9,7 @@ import type { PortAllocator } from '../../domain/userspace/port-allocator.js';
 import { RoundRobin, type Random } from '../../domain/userspace/round-robin.js';
 import { FloodGuard } from '../process/flood-guard.js';
 import { ProxyPortError, UnsupportedProtocolError, type ProxySocket } from './proxy-socket.js';
-import type { PortClaims } from './port-claims.js';
+import type { IsReleased, PortClaims } from './port-claims.js';
 import { TcpProxySocket, type TcpRelay } from './tcp-proxy-socket.js';
 import { type UdpOptions, UdpProxySocket } from './udp-proxy-socket.js';
 
@@ -91,13 +90,13 @@ export class ServicePort {
 
   /**
    * Takes over an entry: endpoints, affinity, and claims as far as they go.
-   * @param leaving as in PortClaims.claim
+   * @param isReleased as in PortClaims.claim
    * @throws PortClaimError when some of its addresses cannot be reached; `frontends` are those that can
    */
   async follow(
     entry: ForwardingEntry,
     isLocal: (address: string) => boolean,
-    leaving: ReadonlySet<ServicePortKey>,
+    isReleased: IsReleased,
   ): Promise<void> {
     this.current = entry;
     this.endpoints.stickFor(entry.affinitySeconds);
@@ -110,7 +109,7 @@ export class ServicePort {
     for (const frontend of entry.frontends) {
       const claim = claimOf(frontend, isLocal);
       if (claim) {
-        await this.dependencies.claims.claim(claim, name.protocol, key, leaving);
+        await this.dependencies.claims.claim(claim, name.protocol, key, isReleased);
         this.held = [...this.held, claim];
       }
       this.reachable = [...this.reachable, frontend];

@@ -19,13 +19,20 @@ import type { Protocol, ServicePortKey } from '../../domain/model/service-port-n
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { USERSPACE_BASE_RULES, compilePortals } from '../../domain/userspace/portals.js';
 import { PortAllocator, type PortRange } from '../../domain/userspace/port-allocator.js';
-import { proxiedFlows, proxied, type ProxiedPort } from '../../domain/userspace/proxied-port.js';
+import {
+  claimOf,
+  claimText,
+  proxiedFlows,
+  proxied,
+  type PortClaim,
+  type ProxiedPort,
+} from '../../domain/userspace/proxied-port.js';
 import type { Random } from '../../domain/userspace/round-robin.js';
 import { ANY_HOST } from '../iptables/owned-chains.js';
 import type { IptablesBackendOptions } from '../iptables/iptables-driver.js';
 import type { IptablesCommands } from '../iptables/iptables-commands.js';
 import { UnsupportedProtocolError } from './proxy-socket.js';
-import { PortClaims, type HoldPort } from './port-claims.js';
+import { PortClaims, type HoldPort, type IsReleased } from './port-claims.js';
 import { removePortals } from './remove-portals.js';
 import { ServicePort, type ServicePortDependencies } from './service-port.js';
 import { TcpRelay } from './tcp-proxy-socket.js';
@@ -180,9 +187,11 @@ export class UserspaceBackend implements Backend {
     this.node = node;
     const failed: ServiceFailure[] = [];
     const served: ForwardingChange[] = [];
-    const leaving = new Set(changes.flatMap(({ key, entry }) => (entry ? [] : key)));
+    const next = new Map(changes.map(({ key, entry }) => [key, entry]));
+    const isReleased: IsReleased = (owner, claim) =>
+      next.has(owner) && !this.claimsOf(next.get(owner)).some((kept) => claimText(kept) === claimText(claim));
     for (const change of changes)
-      if (!change.entry || (await this.serve(change.entry, leaving, failed))) served.push(change);
+      if (!change.entry || (await this.serve(change.entry, isReleased, failed))) served.push(change);
     const result = await write(served);
     const refused = new Set(result.failed.map(({ key }) => key));
     for (const { key, entry } of served) if (!refused.has(key)) await this.closeUnused(key, entry);
@@ -192,20 +201,26 @@ export class UserspaceBackend implements Backend {
   /** Opens what the service port needs. False when it has no proxy port, so that no rule can lead there. */
   private async serve(
     entry: ForwardingEntry,
-    leaving: ReadonlySet<ServicePortKey>,
+    isReleased: IsReleased,
     failed: ServiceFailure[],
   ): Promise<boolean> {
     const { key } = entry;
     try {
       let port = this.ports.get(key);
       if (!port) this.ports.set(key, (port = await ServicePort.open(entry, this.dependencies)));
-      await port.follow(entry, (address) => this.local.has(address), leaving);
+      await port.follow(entry, this.isLocal, isReleased);
       return true;
     } catch (error) {
       const limitedBy = error instanceof UnsupportedProtocolError ? 'mode' : 'node';
       failed.push({ key, reason: errorMessage(error), limitedBy });
       return this.ports.has(key);
     }
+  }
+
+  private readonly isLocal = (address: string): boolean => this.local.has(address);
+
+  private claimsOf(entry: ForwardingEntry | undefined): readonly PortClaim[] {
+    return (entry?.frontends ?? []).flatMap((frontend) => claimOf(frontend, this.isLocal) ?? []);
   }
 
   /** Closes what no rule of the service port leads to any more. */

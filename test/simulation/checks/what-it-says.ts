@@ -36,7 +36,8 @@ export async function untruthOf(
     const ports = history.current(service);
     const row = listed.get(service);
     if (ports.length > 0 && !row) return `${service} is served and not listed`;
-    if (row && ports.length > 0 && row.state !== 'ok' && !(await isProgrammed(world, service)))
+    const contested = row?.cause === 'FrontendConflict' && isContested(simulation, service);
+    if (row && ports.length > 0 && row.state !== 'ok' && !contested && !(await isProgrammed(world, service)))
       return `${service} is served and said to be ${row.state}: ${row.reason}`;
     if (row && ports.length === 0 && row.frontends.length > 0)
       return `${service} is not served and said to be ${row.state}`;
@@ -55,4 +56,18 @@ export async function untruthOf(
   const { families } = JSON.parse((await ask(world, METRICS, '/debug/diff')).body) as DifferenceReport;
   const lines = families.flatMap((family) => family.lines);
   return lines.length === 0 ? undefined : `diff finds ${JSON.stringify(lines.slice(0, 3))}`;
+}
+
+/** Whether another Service has one of its frontends, too. */
+function isContested({ history }: Simulation, service: string): boolean {
+  const frontendsOf = (name: string): readonly string[] =>
+    history
+      .current(name)
+      .flatMap(({ family, frontends }) =>
+        frontends.map(({ address = '', port, protocol }) => `${family} ${address} ${port} ${protocol}`),
+      );
+  const own = new Set(frontendsOf(service));
+  return history.services.some(
+    (other) => other !== service && frontendsOf(other).some((frontend) => own.has(frontend)),
+  );
 }
