@@ -302,7 +302,7 @@ default    web   NodePort   2/2        ok     172.30.20.6:80/TCP +1  2 of 2 endp
     const { exitCode, stdout } = await ask('explain', 'default/web');
     await namespace.run(['nft', 'delete table inet guard']);
     expect(stdout).toMatch(
-      /^ {2}in the kernel: from node to 172\.30\.20\.6:80\/TCP: dropped, a rule of another program, in inet guard o: .*10\.244\.1\.0\/24 .*drop; `kubeproxy trace --kernel --from node --to 172\.30\.20\.6:80\/TCP` shows its path$/m,
+      /^ {2}in the kernel: from node to 172\.30\.20\.6:80\/TCP: drop, a rule of another program, in inet guard o: .*10\.244\.1\.0\/24 .*drop; `kubeproxy trace --kernel --from node --to 172\.30\.20\.6:80\/TCP` shows its path$/m,
     );
     expect(exitCode).toBe(1);
   });

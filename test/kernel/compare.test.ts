@@ -42,7 +42,7 @@ it('compares what it has in mode nftables, and finds a rule that another program
   const { exitCode, stdout } = await compare('nftables');
   expect(exitCode).toBe(1);
   expect(stdout).toContain(':2222/TCP');
-  expect(stdout).toContain('kernel (nftables): dropped');
+  expect(stdout).toContain('kernel (nftables): drop');
   await namespace.run(['nft', 'delete table ip other']);
   expect((await compare('nftables')).exitCode).toBe(0);
   const recorded = await readFile(AFFINITY, 'utf8');

@@ -129,7 +129,7 @@ it('refuses and counts packets to node ports on loopback addresses, by the gate 
     off: {
       answers: { TCP: listens, UDP: listens },
       metrics: {},
-      traces: [expect.stringMatching(/^refused: a node port that this address does not serve/)],
+      traces: [expect.stringMatching(/^reject: a node port that this address does not serve/)],
     },
     rejected: {
       answers: { TCP: refused, UDP: refused },
@@ -137,7 +137,7 @@ it('refuses and counts packets to node ports on loopback addresses, by the gate 
         ...{ 'IPv4 TCP': true, 'IPv4 UDP': true, 'IPv4 SCTP': false },
         ...{ 'IPv6 TCP': true, 'IPv6 UDP': true, 'IPv6 SCTP': false },
       },
-      traces: ['refused: counter name "localhost-nodeport-rejected-tcp" reject'],
+      traces: ['reject: counter name "localhost-nodeport-rejected-tcp" reject'],
     },
     relayed: {
       answers: { TCP: listens, UDP: refused },

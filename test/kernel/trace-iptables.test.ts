@@ -89,7 +89,7 @@ describe.each(sampleOf(iptablesVariants))('a walk through what iptables-%s saves
       { localAddresses: new Set(['198.51.100.11', '198.18.0.1', '10.244.1.1']) },
     );
     for (const { verdict, steps } of endings) {
-      expect(verdict).toBe('dropped');
+      expect(verdict).toBe('drop');
       expect(steps.at(-1)).toEqual({
         hook: 'forward',
         where: 'filter firewall',

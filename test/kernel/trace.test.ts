@@ -144,7 +144,7 @@ describe('kubeproxy trace --from node', () => {
         for (const { outcome, steps: met } of await desired.answers(queries))
           expect([type, outcome, met.at(-1)!.effect]).toEqual([
             type,
-            'refused',
+            'reject',
             expect.stringMatching(/^no route to/),
           ]);
         await testbed.node.run(['ip', 'route', 'del', type, ipv4!]);

@@ -70,17 +70,17 @@ async function met({ client, target }: Connection, timeoutMs: number): Promise<r
     return [(await answer).body];
   } catch (error) {
     const text = String(error);
-    if (/ECONNREFUSED|EHOSTUNREACH/.test(text)) return ['refused'];
-    if (text.includes('no answer within')) return ['dropped'];
+    if (/ECONNREFUSED|EHOSTUNREACH/.test(text)) return ['reject'];
+    if (text.includes('no answer within')) return ['drop'];
     // What the node's own programs are told of a datagram that never left it, be it refused or dropped.
-    if (text.includes('send EPERM')) return ['refused', 'dropped'];
+    if (text.includes('send EPERM')) return ['reject', 'drop'];
     throw error;
   }
 }
 
 function expected({ outcome, endpoints }: TraceAnswer): readonly string[] {
   // All that no rule takes ends in the sink.
-  if (outcome !== 'forward') return [outcome === 'untouched' ? 'dropped' : outcome];
+  if (outcome !== 'forward') return [outcome === 'untouched' ? 'drop' : outcome];
   return endpoints.map(({ address }) => pods.find((pod) => pod.address === address)!.name);
 }
 
@@ -89,7 +89,7 @@ async function disagreement(connection: Connection, answer: TraceAnswer): Promis
   const possible = expected(answer);
   const agrees = (found: readonly string[]): boolean => found.some((one) => possible.includes(one));
   let found = await met(connection, 1_000);
-  if (!agrees(found) && found.includes('dropped')) found = await met(connection, 10_000);
+  if (!agrees(found) && found.includes('drop')) found = await met(connection, 10_000);
   if (agrees(found)) return [];
   const { client, target } = connection;
   const to = `${target.address}:${target.port}/${target.protocol}`;
@@ -137,11 +137,9 @@ describe.each(sampleOf(['nftables', 'iptables'] as const))('in mode %s', (mode) 
       );
       // Every ending is there, or the test shows little.
       const endings = [...new Set(answers.flatMap(expected))];
-      expect(endings).toEqual(
-        expect.arrayContaining(['refused', 'dropped', ...pods.map(({ name }) => name)]),
-      );
+      expect(endings).toEqual(expect.arrayContaining(['reject', 'drop', ...pods.map(({ name }) => name)]));
       for (const { outcome, reason } of answers)
-        if (outcome === 'refused' || outcome === 'dropped') expect(reason).toBeTruthy();
+        if (outcome === 'reject' || outcome === 'drop') expect(reason).toBeTruthy();
       expect(await disagreements(all, answers)).toEqual([]);
     } finally {
       await trace.stop();

@@ -56,7 +56,7 @@ beforeAll(async () => {
     routes({
       ...Object.fromEntries(wholeAnswers.map(([, , path, answer]) => [path, answer])),
       '/debug/services': { services: [], unknownNames },
-      '/debug/trace': { ...trace, outcome: 'dropped', endpoints: [] },
+      '/debug/trace': { ...trace, outcome: 'drop', endpoints: [] },
     }),
   );
   await writeFile(at('good.yaml'), SERVICE);

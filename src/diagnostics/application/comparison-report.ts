@@ -198,13 +198,6 @@ export function destinationText({ destination, destinationPort, protocol }: Dest
   return `${hostPort(destination, destinationPort)}/${protocol}`;
 }
 
-const VERDICT_TEXTS: Readonly<Record<Exclude<Verdict['verdict'], 'sent'>, string>> = {
-  refused: 'refused',
-  dropped: 'dropped',
-  untouched: 'left alone',
-  delivered: 'left to a process of the node',
-};
-
 /** The verdict for a packet, for people. */
 function verdictTexts({ verdicts, stickySeconds }: Outcome): string {
   if (stickySeconds === undefined) return verdicts.map(verdictText).join(', ');
@@ -218,9 +211,8 @@ function verdictTexts({ verdicts, stickySeconds }: Outcome): string {
 function verdictText({ verdict, endpoint, masquerade, probability }: Verdict): string {
   const share = probability > 1 - 1e-6 ? '' : ` ${Number((probability * 100).toFixed(4))} %`;
   const source = masquerade ? ' with another source' : '';
-  return verdict === 'sent'
-    ? `to ${hostPort(endpoint!.address, endpoint!.port)}${source}${share}`
-    : `${VERDICT_TEXTS[verdict]}${source}${share}`;
+  if (verdict === 'forward') return `to ${hostPort(endpoint!.address, endpoint!.port)}${source}${share}`;
+  return `${verdict === 'delivered' ? 'left to a process of the node' : verdict}${source}${share}`;
 }
 
 /** Chains of kube-proxy in nftables mode: `service-HASH-namespace/name/protocol/port`. */

@@ -121,7 +121,7 @@ function balanced(find: FindServer, state: PacketState, watch?: Watch): readonly
   if (isSticky(found.server)) watch?.affinity(found.server.persistenceSeconds);
   if (shares.length > 0) return shares.map((share) => sentOn(state, found, share));
   const why = found.realServers.length === 0 ? 'it has no real server' : 'all its real servers have weight 0';
-  return [withStep(state.with({ verdict: 'refused' }), placeOf(found), `refused: ${why}`)];
+  return [withStep(state.with({ verdict: 'reject' }), placeOf(found), `rejected: ${why}`)];
 }
 
 function sentOn(

@@ -58,7 +58,7 @@ function passedOn(
   }
   // A TCP connection is closed as soon as it is accepted; datagrams are lost.
   const [verdict, effect] =
-    protocol === 'TCP' ? (['refused', 'closed immediately'] as const) : (['dropped', 'dropped'] as const);
+    protocol === 'TCP' ? (['reject', 'closed immediately'] as const) : (['drop', 'dropped'] as const);
   return [withStep(accepted.with({ verdict }), place, `${effect}: there is no endpoint`)];
 }
 

@@ -72,6 +72,9 @@ export interface DeniedBalancing {
 export type FrontendKind = 'cluster-ip' | 'external-ip' | 'load-balancer-ip' | 'node-port';
 
 /** One address and port, or one node port, of a service port. */
+/** The result for a new connection: an endpoint, an error, or no answer. The words of netfilter, in every view. */
+export type PacketOutcome = 'forward' | 'reject' | 'drop';
+
 export interface Frontend {
   readonly kind: FrontendKind;
   /** Undefined for node ports, which use the node's own addresses. */
@@ -79,8 +82,8 @@ export interface Frontend {
   readonly port: number;
   /** Which endpoints general clients get. Clients on this node always get Cluster from external frontends. */
   readonly policy: 'Cluster' | 'Local';
-  /** The result for general clients: an endpoint, an ICMP error, or (endpoints exist, but none here) a dropped packet. */
-  readonly outcome: 'forward' | 'reject' | 'drop';
+  /** For general clients. Dropped: endpoints exist, but none here. */
+  readonly outcome: PacketOutcome;
 }
 
 /** The addresses that the Service requests, those that belong to another service port included. */

@@ -1,5 +1,6 @@
 /** Frontends that several service ports claim: the sentences about them. */
 
+import type { PacketOutcome } from '../forwarding/forwarding-entry.js';
 import { counted, edit, named, type NamedService } from './sentences.js';
 import type { Verdict, VerdictState } from './verdict.js';
 
@@ -55,7 +56,7 @@ export function conflictVerdict(
 }
 
 /** Where packets go to the frontend of another Service. @param places `ip:port` of its endpoints */
-export function conflictOutcome(outcome: 'forward' | 'reject' | 'drop', places: readonly string[]): string {
+export function conflictOutcome(outcome: PacketOutcome, places: readonly string[]): string {
   switch (outcome) {
     case 'reject':
       return 'packets are rejected: it has no endpoint that can be used';

@@ -1,6 +1,11 @@
 /** The verdicts on a service port and on each of its frontends. */
 
-import { requestedFrontends, type ForwardingEntry, type Frontend } from '../forwarding/forwarding-entry.js';
+import {
+  requestedFrontends,
+  type ForwardingEntry,
+  type Frontend,
+  type PacketOutcome,
+} from '../forwarding/forwarding-entry.js';
 import { frontendName } from '../forwarding/forwarding-entry.js';
 import { endpointPlace, type Endpoint, type PortIdentity } from '../model/endpoint.js';
 import { serviceKey, type ServiceKey } from '../model/service-port-name.js';
@@ -49,7 +54,7 @@ export interface JudgedPort {
 
 /** What clients outside this node get, and why. `conflict`: what another Service offers there. */
 export interface FrontendVerdict extends Verdict {
-  readonly outcome: Frontend['outcome'] | 'conflict';
+  readonly outcome: PacketOutcome | 'conflict';
 }
 
 /** Whether other service ports have all its frontends, so that nothing leads to its endpoints. */

@@ -109,7 +109,7 @@ function actualOutcome(table: WalkedTable, packet: Packet, own: ReadonlySet<stri
   const endings = table.walk(packet, { localAddresses: own });
   const [first] = endings;
   if (endings.some(({ verdict }) => verdict !== first!.verdict)) return 'mixed';
-  if (first!.verdict !== 'sent') return first!.verdict;
+  if (first!.verdict !== 'forward') return first!.verdict;
   if (!returns(table, packet, own, first!)) return 'mixed';
   return new Map(endings.map((ending) => [endpointText(ending)!, ending.masquerade]));
 }

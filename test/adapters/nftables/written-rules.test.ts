@@ -54,7 +54,7 @@ function verdictOf(endings: readonly PacketPath[], packet: Packet, sticky: boole
   const outcome = outcomeOf(endings);
   if (outcome === 'mixed') throw new Error(`packets meet different fates: ${JSON.stringify(endings)}`);
   // Nothing listens on the node, so it refuses the connection.
-  if (outcome === 'untouched') return localAddresses.has(packet.destination) ? 'refused' : 'untouched';
+  if (outcome === 'untouched') return localAddresses.has(packet.destination) ? 'reject' : 'untouched';
   if (typeof outcome === 'string') return outcome;
   const rewritten = new Set(
     endings.map(
@@ -69,7 +69,7 @@ function verdictOf(endings: readonly PacketPath[], packet: Packet, sticky: boole
 /** A client that comes again is sent where it was sent before, and nowhere else. */
 function expectReturns(table: WalkedTable, packet: Packet, endings: readonly PacketPath[]): void {
   for (const ending of endings) {
-    if (ending.verdict !== 'sent') continue;
+    if (ending.verdict !== 'forward') continue;
     const { set, key } = rememberedBy(ending)!;
     const remembered = new Map([[set, new Set([key])]]);
     const again = outcomeOf(table.walk(packet, { localAddresses, remembered }));

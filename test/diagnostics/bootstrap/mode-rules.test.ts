@@ -17,7 +17,7 @@ describe('the rules of a mode that was not opened', () => {
     const walk = await tracer.desired([entryOf('j')], nodeNetwork());
     const endings = await walk.walk(ARRIVING, NODE);
     expect(endings).toMatchObject([
-      { verdict: 'sent', endpoint: { address: '10.244.1.1', port: 8080 }, probability: 1 },
+      { verdict: 'forward', endpoint: { address: '10.244.1.1', port: 8080 }, probability: 1 },
     ]);
     expect(endings[0]!.steps.some(({ where }) => where.includes(last))).toBe(true);
   });

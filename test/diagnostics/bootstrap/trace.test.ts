@@ -73,7 +73,7 @@ describe('kubeproxy trace --manifests', () => {
     expect(answers).toEqual([
       expect.objectContaining({ outcome: 'forward' }),
       { error: expect.stringContaining('a query is a JSON object') as string },
-      expect.objectContaining({ outcome: 'refused' }),
+      expect.objectContaining({ outcome: 'reject' }),
     ]);
   });
 

@@ -74,7 +74,7 @@ describe.each(families)('frontends whose endpoints are not chosen with equal cha
     for (let client = 0; client < 100; client++) {
       const endings = walk(client);
       expect(endings).toHaveLength(1);
-      expect(endings[0]).toMatchObject({ verdict: 'sent', probability: 1 });
+      expect(endings[0]).toMatchObject({ verdict: 'forward', probability: 1 });
       met.add(endings[0]!.endpoint!.address);
     }
     expect(met.size).toBe(5);
@@ -85,7 +85,7 @@ describe.each(families)('frontends whose endpoints are not chosen with equal cha
     (balancingMethod) => {
       const entry = entryOf({ balancingMethod, weights: [1, 1, 2], affinitySeconds: 60 });
       const endings = walker(entry)();
-      for (const ending of endings) expect(ending).toMatchObject({ verdict: 'sent', sticky: true });
+      for (const ending of endings) expect(ending).toMatchObject({ verdict: 'forward', sticky: true });
       expect(endings.reduce((sum, { probability }) => sum + probability, 0)).toBeCloseTo(1, 9);
     },
   );

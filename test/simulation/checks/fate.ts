@@ -34,11 +34,11 @@ export function expectedFate(
 
 /** A virtual server has the local endpoints if its policy asks for them and there are any, else all. */
 function balancedFate(port: ExpectedPort, { kind }: ExpectedFrontend, client: Client): Fate {
-  if (kind === 'load-balancer-ip' && !isAdmitted(port, client)) return 'dropped';
+  if (kind === 'load-balancer-ip' && !isAdmitted(port, client)) return 'drop';
   const wantsLocal = kind === 'cluster-ip' ? port.internalPolicyLocal : port.externalPolicyLocal;
   const all = usesCluster(port) ? port.cluster : [];
   const endpoints = wantsLocal && port.local.length > 0 ? port.local : all;
-  return endpoints.length > 0 ? to(port, endpoints, client, false) : 'refused';
+  return endpoints.length > 0 ? to(port, endpoints, client, false) : 'reject';
 }
 
 function filteredFate(port: ExpectedPort, { kind }: ExpectedFrontend, client: Client, mode: Mode): Fate {
@@ -46,16 +46,16 @@ function filteredFate(port: ExpectedPort, { kind }: ExpectedFrontend, client: Cl
   const isPod = isIn(port.localNetwork, client.source);
   const admitted = kind !== 'load-balancer-ip' || isAdmitted(port, client);
   // Mode nftables looks at the source first, mode iptables at whether there is an endpoint.
-  if (!admitted) return port.hasAny || mode === 'nftables' ? 'dropped' : 'refused';
-  if (!port.hasAny) return 'refused';
+  if (!admitted) return port.hasAny || mode === 'nftables' ? 'drop' : 'reject';
+  if (!port.hasAny) return 'reject';
   if (isInternal) {
     if (!port.internalPolicyLocal) return to(port, port.cluster, client, !isPod);
-    return port.local.length > 0 ? to(port, port.local, client, !isPod) : 'dropped';
+    return port.local.length > 0 ? to(port, port.local, client, !isPod) : 'drop';
   }
   if (!port.externalPolicyLocal) return to(port, port.cluster, client, true);
   if (isPod) return to(port, port.cluster, client, false);
   if (client.kind === 'node') return to(port, port.cluster, client, true);
-  return port.local.length > 0 ? to(port, port.local, client, false) : 'dropped';
+  return port.local.length > 0 ? to(port, port.local, client, false) : 'drop';
 }
 
 /**
@@ -73,7 +73,7 @@ export function isAllowed(
   if (allowed.has(fate)) return true;
   // Rules of mode iptables that refuse packets to external addresses are not in the way of the node's own.
   if (mode === 'iptables' && fate === 'untouched')
-    return client.kind === 'node' && (allowed.has('refused') || allowed.has('dropped'));
+    return client.kind === 'node' && (allowed.has('reject') || allowed.has('drop'));
   // A process without an endpoint takes a connection and closes it.
   if (mode === 'userspace')
     return placesOf(fate).includes(PROCESS) || [...allowed].every((one) => placesOf(one).length === 0);
@@ -115,7 +115,7 @@ export function actualFate(endings: readonly PacketPath[]): Fate {
 function fateIn(endings: readonly PacketPath[]): Fate {
   const verdicts = new Set(endings.map(({ verdict }) => verdict));
   if (verdicts.size > 1) return [...verdicts].sort().join(' or ');
-  if (!verdicts.has('sent')) return [...verdicts][0] ?? 'untouched';
+  if (!verdicts.has('forward')) return [...verdicts][0] ?? 'untouched';
   const places = endings.map(
     ({ endpoint, masquerade }) => `${endpoint!.address} ${endpoint!.port}${masquerade ? '*' : ''}`,
   );

@@ -20,7 +20,7 @@ export function wrongOnLoopback(simulation: Simulation): string | undefined {
       const address = LOCALHOST[family];
       const packet = packetOf({ family, nodeAddress: address }, { kind: 'node', source: address }, frontend);
       const fate = actualFate(world.machine.walk.walk(packet));
-      const expected = isRejected(frontend.protocol) ? 'refused' : 'untouched';
+      const expected = isRejected(frontend.protocol) ? 'reject' : 'untouched';
       if (fate !== expected) return `${key} at ${address} ${frontend.port}: ${fate}; expected ${expected}`;
     }
   return undefined;

@@ -6,7 +6,7 @@ import { actualFate, expectedFate, isAllowed } from './fate.js';
 
 const NODE_PORT_ADDRESSES = '--nodeport-addresses=';
 /** What becomes of packets to ports that nobody serves: rules for those without endpoints may meet them, too. */
-const UNSERVED: ReadonlySet<string> = new Set(['untouched', 'refused', 'dropped']);
+const UNSERVED: ReadonlySet<string> = new Set(['untouched', 'reject', 'drop']);
 
 /**
  * What is wrong with node ports at other addresses than that of the Node object: at those that the node has and that were asked for they

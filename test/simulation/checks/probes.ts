@@ -5,7 +5,7 @@ import type { ExpectedFrontend, ExpectedPort } from './expected-ports.js';
 import { expectedFate, type Fate } from './fate.js';
 
 /** What may become of packets to an address that no Service has. */
-const UNCLAIMED: readonly Fate[] = ['untouched', 'dropped', 'refused'];
+const UNCLAIMED: readonly Fate[] = ['untouched', 'drop', 'reject'];
 
 /** A frontend that packets are sent to. */
 export interface ProbedFrontend {

@@ -20,7 +20,7 @@ export function wrongAtUnusedAddress({ cluster, modes, world }: Simulation): str
   for (const family of world.settings.families)
     for (const destination of UNUSED[family]) {
       const isUnallocated = modes.has('nftables') && ranges.some((range) => cidrContains(range, destination));
-      const expected = isUnallocated ? 'dropped' : 'untouched';
+      const expected = isUnallocated ? 'drop' : 'untouched';
       const packet: Packet = {
         family,
         inputInterface: 'veth1',

@@ -14,7 +14,7 @@ export class NodeWalk implements PacketWalk {
     let endings: readonly PacketPath[] = [];
     for (const kind of this.kinds) {
       endings = kind.walk(packet);
-      if (endings.some(({ verdict }) => verdict === 'sent'))
+      if (endings.some(({ verdict }) => verdict === 'forward'))
         return kind.takesAtInput && packet.inputInterface !== undefined ? (decided ?? endings) : endings;
       if (endings.some(({ verdict }) => verdict !== 'untouched')) decided ??= endings;
     }

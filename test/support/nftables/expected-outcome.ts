@@ -6,7 +6,7 @@ import { cidrContains, parseCidr } from '../../../src/domain/net/cidr.js';
 import type { Packet } from '../../../src/diagnostics/domain/trace/trace.js';
 
 /** What must become of a packet: each endpoint that may be drawn, with whether the source is rewritten on the way. */
-export type Expected = 'refused' | 'dropped' | 'untouched' | ReadonlyMap<string, boolean>;
+export type Expected = 'reject' | 'drop' | 'untouched' | ReadonlyMap<string, boolean>;
 
 /** The table of docs/spec/model.md §5, applied to one packet, without any knowledge of rules. */
 export function expectedOutcome(
@@ -25,15 +25,15 @@ export function expectedOutcome(
   const found = frontendOf(entries, node, packet, localAddresses);
   if (!found) {
     if (localAddresses.has(destination)) return 'untouched';
-    if (toClusterIP) return 'refused';
+    if (toClusterIP) return 'reject';
     return node.serviceCIDRs.some((range) => cidrContains(parseCidr(range)!, destination))
-      ? 'dropped'
+      ? 'drop'
       : 'untouched';
   }
   const { entry, frontend } = found;
-  if (frontend.kind === 'load-balancer-ip' && !isAdmitted(entry, source)) return 'dropped';
+  if (frontend.kind === 'load-balancer-ip' && !isAdmitted(entry, source)) return 'drop';
   const { hasAny, cluster = [], local = [] } = entry.endpoints;
-  if (!hasAny) return 'refused';
+  if (!hasAny) return 'reject';
   const isPod = isLocalPod(node, packet);
   const clusterIPMasquerade = toClusterIP && (node.masqueradeAll || (node.detector !== undefined && !isPod));
   const send = (endpoints: readonly Endpoint[], masquerade: boolean): Expected =>
@@ -45,12 +45,12 @@ export function expectedOutcome(
     );
   if (frontend.kind === 'cluster-ip') {
     if (!entry.internalPolicyLocal) return send(cluster, false);
-    return local.length > 0 ? send(local, false) : 'dropped';
+    return local.length > 0 ? send(local, false) : 'drop';
   }
   if (!entry.externalPolicyLocal) return send(cluster, true);
   if (isPod) return send(cluster, false);
   if (localAddresses.has(source)) return send(cluster, true);
-  return local.length > 0 ? send(local, false) : 'dropped';
+  return local.length > 0 ? send(local, false) : 'drop';
 }
 
 /** Where service ports claim the same frontend, the first by key has it; within one, the last of its frontends. */

@@ -75,8 +75,8 @@ function fateOf(endings: readonly PacketPath[], packet: Packet): Verdict {
   if (verdicts.size !== 1) throw new Error(`packets meet different fates: ${JSON.stringify(endings)}`);
   const { verdict, sticky } = endings[0]!;
   // Nothing listens on the node, so it refuses the connection.
-  if (verdict === 'untouched') return localAddresses.has(packet.destination) ? 'refused' : 'untouched';
-  if (verdict !== 'sent') return verdict;
+  if (verdict === 'untouched') return localAddresses.has(packet.destination) ? 'reject' : 'untouched';
+  if (verdict !== 'forward') return verdict;
   const rewritten = new Set(
     endings.map(
       ({ endpoint, masquerade }) => masquerade && ownAddressTowards(endpoint!.address) !== packet.source,

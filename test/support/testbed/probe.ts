@@ -13,8 +13,8 @@ import type { Testbed } from './testbed.js';
  */
 export type Verdict =
   | { readonly to?: readonly string[]; readonly masq?: boolean | 'mixed'; readonly sticky?: boolean }
-  | 'refused'
-  | 'dropped'
+  | 'reject'
+  | 'drop'
   | 'untouched';
 
 /** Verdicts by `TARGET from CLIENT`. */
@@ -122,7 +122,7 @@ function verdictOf(
   const translated = connections.filter(
     ({ original, reply }) => reply.src !== original.dst || reply.sport !== original.dport,
   );
-  if (translated.length === 0) return refused ? 'refused' : connections.length > 0 ? 'untouched' : 'dropped';
+  if (translated.length === 0) return refused ? 'reject' : connections.length > 0 ? 'untouched' : 'drop';
   const to = [...new Set(translated.map(({ reply }) => endpointText(reply.src, reply.sport)))].sort();
   const rewritten = new Set(translated.map(({ original, reply }) => reply.dst !== original.src));
   const masq = rewritten.size === 1 ? [...rewritten][0]! : 'mixed';

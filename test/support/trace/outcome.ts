@@ -7,8 +7,8 @@ export type Outcome =
       /** Every endpoint that may be picked, sorted. */ readonly to: readonly string[];
       readonly masquerade: boolean | 'mixed';
     }
-  | 'refused'
-  | 'dropped'
+  | 'reject'
+  | 'drop'
   | 'untouched'
   | 'mixed';
 
@@ -16,7 +16,7 @@ export type Outcome =
 export function outcomeOf(endings: readonly PacketPath[]): Outcome {
   const [first] = endings;
   if (!first || endings.some(({ verdict }) => verdict !== first.verdict)) return 'mixed';
-  if (first.verdict !== 'sent') return first.verdict;
+  if (first.verdict !== 'forward') return first.verdict;
   const masquerade = endings.every((ending) => ending.masquerade === first.masquerade)
     ? first.masquerade
     : 'mixed';

@@ -116,17 +116,7 @@ const TONES: Readonly<Record<string, string | undefined>> = {
     'unknown',
     'warning',
   ),
-  ...toned(
-    BAD!,
-    'not-serving',
-    'not-served',
-    'failed',
-    'sync-failed',
-    'refused',
-    'dropped',
-    'reject',
-    'drop',
-  ),
+  ...toned(BAD!, 'not-serving', 'not-served', 'failed', 'sync-failed', 'reject', 'drop'),
   ...toned(BAD!, 'held', 'conflict', 'silent', 'different', 'error', '-'),
 };
 

@@ -153,7 +153,7 @@ export class ExplainAddress {
     const { address, port } = subject;
     if (!this.node.isListed()) return 'not all objects have been listed yet, so nothing can be said about it';
     if (address === undefined) return this.unusedNodePort(port!, loops);
-    const onLoopback = this.refusedNodePort(address, subject, loops);
+    const onLoopback = this.rejectedNodePort(address, subject, loops);
     if (onLoopback !== undefined) return onLoopback;
     if (services.size > 0)
       return `EndpointSlices of ${[...services].sort().join(', ')} list it, but no served port of that Service leads to it`;
@@ -166,8 +166,8 @@ export class ExplainAddress {
     return `it is in the service range ${range}, but no Service has it; ${outcome}`;
   }
 
-  /** That a node port is refused on a loopback address; undefined if it is not. */
-  private refusedNodePort(
+  /** That a node port is rejected on a loopback address; undefined if it is not. */
+  private rejectedNodePort(
     address: string,
     { port, protocol }: AddressSubject,
     loops: readonly SearchedLoop[],
@@ -183,7 +183,7 @@ export class ExplainAddress {
       for (const entry of table.entries()) {
         if (!isAsked(entry)) continue;
         const { namespace, name, protocol: its } = entry.name;
-        return `it is the node port ${port}/${its} of ${namespace}/${name}; node ports are refused on loopback addresses`;
+        return `it is the node port ${port}/${its} of ${namespace}/${name}; node ports are rejected on loopback addresses`;
       }
     return undefined;
   }
@@ -204,8 +204,8 @@ export class ExplainAddress {
         .map(({ kind, port }) => ({ kind, text: `${port}/${entry.name.protocol}` })),
     );
     const { kind } = frontends[0]!;
-    const refused = kind === 'cluster-ip' && REJECTING.has(this.node.mode);
-    return `it is a ${kind} of ${first!.name.namespace}/${first!.name.name}, which has only the ports ${frontends.map(({ text }) => text).join(', ')} there; ${refused ? 'packets to others are refused' : UNTOUCHED}`;
+    const isRejected = kind === 'cluster-ip' && REJECTING.has(this.node.mode);
+    return `it is a ${kind} of ${first!.name.namespace}/${first!.name.name}, which has only the ports ${frontends.map(({ text }) => text).join(', ')} there; ${isRejected ? 'packets to others are rejected' : UNTOUCHED}`;
   }
 
   /** The entries of the Service that has this address. */
@@ -273,7 +273,7 @@ export function subjectText({ address, port, protocol }: AddressSubject): string
 }
 
 /**
- * Why the proxy has packets to this destination refused or dropped, in the words of an explanation of that address; undefined if
+ * Why the proxy has packets to this destination rejected or dropped, in the words of an explanation of that address; undefined if
  * it has them forwarded. Searches everything, so only for people who ask.
  */
 export function rejectionOf(addresses: ExplainAddress, packet: Packet): string | undefined {

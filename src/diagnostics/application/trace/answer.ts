@@ -6,7 +6,7 @@ export type TraceAnswer = ReturnType<typeof answer>;
 const answer = fields({
   ...traceFields,
   packet: packetShape,
-  /** Why packets are refused or dropped, all or some; for people. */
+  /** Why packets are rejected or dropped, all or some; for people. */
   reason: optional(text),
   /** The rule of another program that rejects or drops them, or the setting of the kernel, if it is one. */
   stoppedBy: optional(step),

@@ -35,7 +35,7 @@ export interface TracedFamily {
 
 /** What the proxy knows of where a packet goes, for people. */
 export interface Destinations {
-  /** Why the proxy itself has the packet refused or dropped; undefined if it has not. */
+  /** Why the proxy itself has the packet rejected or dropped; undefined if it has not. */
   rejection(packet: Packet): string | undefined;
   /** Which endpoints get none of such packets although they are ready, and why. */
   ejected(packet: Packet): readonly string[];
@@ -132,9 +132,9 @@ export class TracePackets {
   }
 
   private why(paths: readonly PacketPath[], trace: Trace, packet: Packet): WhyNot {
-    const end = paths.find(({ verdict }) => verdict === 'refused' || verdict === 'dropped');
+    const end = paths.find(({ verdict }) => verdict === 'reject' || verdict === 'drop');
     // The machine itself may reject packets that no rule handles.
-    if (!end) return trace.outcome === 'refused' || trace.outcome === 'dropped' ? effectOf(trace) : {};
+    if (!end) return trace.outcome === 'reject' || trace.outcome === 'drop' ? effectOf(trace) : {};
     const last = end.steps.at(-1);
     if (last?.foreign) return { reason: foreignText(last), stoppedBy: last };
     if (last?.hook === ROUTING) return { reason: last.effect, stoppedBy: last };
@@ -151,7 +151,7 @@ export class TracePackets {
     if (inputInterface !== undefined)
       return ended(
         trace,
-        'dropped',
+        'drop',
         'the kernel drops packets to loopback addresses that come from another machine or a pod',
       );
     return this.isRelayed(packet, network)
@@ -179,7 +179,7 @@ export class TracePackets {
     return this.isNodePort(protocol, destinationPort)
       ? ended(
           trace,
-          'refused',
+          'reject',
           'a node port that this address does not serve: no process listens, so the kernel answers with an error',
         )
       : ended(trace, 'untouched', 'goes to the process that listens there, if there is one');
@@ -196,13 +196,13 @@ async function passedOn(path: PacketPath, packet: Packet, view: NodeView): Promi
   const { family, inputInterface: input, destination } = packet;
   const { verdict, endpoint, ...rest } = path;
   const to = endpoint?.address ?? destination;
-  const continues = verdict === 'sent' || verdict === 'untouched';
+  const continues = verdict === 'forward' || verdict === 'untouched';
   if (input === undefined || !continues || view.localAddresses.has(to) || isLoopback({ family, text: to }))
     return path;
-  const keepsSource = verdict === 'sent' && !path.masquerade;
+  const keepsSource = verdict === 'forward' && !path.masquerade;
   const obstacle = await view.obstacle({ family, input, to, keepsSource });
   if (obstacle === undefined) return path;
-  return { ...rest, verdict: 'dropped', steps: [...path.steps, routingStep(obstacle)] };
+  return { ...rest, verdict: 'drop', steps: [...path.steps, routingStep(obstacle)] };
 }
 
 type WhyNot = Pick<TraceAnswer, 'reason' | 'stoppedBy'>;
@@ -270,7 +270,7 @@ async function summary(paths: readonly PacketPath[], packet: Packet, view: NodeV
 /** A program on a node without a route gets an error before any rule is met. */
 function unsent({ to }: TraceQuery): Trace {
   return {
-    outcome: 'refused',
+    outcome: 'reject',
     endpoints: [],
     sourceRewritten: false,
     sticky: false,

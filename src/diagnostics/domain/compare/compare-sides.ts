@@ -231,7 +231,7 @@ function verdictOf(
   { verdict, endpoint, masquerade, sticky, probability }: PacketPath,
   isLocal: boolean,
 ): Verdict {
-  if (verdict === 'sent') return { verdict, endpoint: endpoint!, masquerade, sticky, probability };
+  if (verdict === 'forward') return { verdict, endpoint: endpoint!, masquerade, sticky, probability };
   const rest = { sticky: false, probability };
   if (verdict !== 'untouched') return { verdict, masquerade: false, ...rest };
   return { verdict: isLocal ? 'delivered' : verdict, masquerade: masquerade && !isLocal, ...rest };

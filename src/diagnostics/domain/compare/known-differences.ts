@@ -30,14 +30,14 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
     name: 'other-ports',
     sentence:
-      'packets to ports of a cluster IP that its Service does not have are left alone in iptables mode and refused in other modes',
+      'packets to ports of a cluster IP that its Service does not have are untouched in iptables mode and rejected in other modes',
     mode: 'iptables',
     explains: isLeftAloneInstead,
   },
   {
     name: 'external-address-ports',
     sentence:
-      'packets to other ports of external and load balancer addresses are refused in IPVS mode, where the node has them, and left alone in nftables mode',
+      'packets to other ports of external and load balancer addresses are rejected in IPVS mode, where the node has them, and untouched in nftables mode',
     mode: 'nftables',
     others: ['ipvs'],
     explains: isLeftAloneInstead,
@@ -50,15 +50,15 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     explains: ({ frontend }, own, other) =>
       frontend.standsForOthers === true &&
       isOnly(own, 'delivered') &&
-      (isOnly(other, 'untouched') || isOnly(other, 'refused')),
+      (isOnly(other, 'untouched') || isOnly(other, 'reject')),
   },
   {
     name: 'unallocated-cluster-ips',
     sentence:
-      'packets to addresses of the service networks that no Service has are dropped in nftables mode and left alone in other modes',
+      'packets to addresses of the service networks that no Service has are dropped in nftables mode and untouched in other modes',
     mode: 'nftables',
     explains: ({ frontend }, own, other) =>
-      frontend.standsForOthers === true && isOnly(own, 'dropped') && isOnly(other, 'untouched'),
+      frontend.standsForOthers === true && isOnly(own, 'drop') && isOnly(other, 'untouched'),
   },
   {
     name: 'hairpin-elsewhere',
@@ -79,8 +79,7 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     mode: 'ipvs',
     explains: (_, own, other) =>
       own.paths.every(({ source }) => source !== undefined) &&
-      ((isOnly(own, 'dropped') && areSent(other)) ||
-        differOnlyIn(own, other, ({ masquerade }) => masquerade)),
+      ((isOnly(own, 'drop') && areSent(other)) || differOnlyIn(own, other, ({ masquerade }) => masquerade)),
   },
   {
     name: 'localhost-node-ports',
@@ -116,22 +115,19 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
     name: 'no-local-endpoints',
     sentence:
-      'where policy Local leaves no endpoint, packets are refused in IPVS mode, or sent to endpoints elsewhere with their source; other modes drop them',
+      'where policy Local leaves no endpoint, packets are rejected in IPVS mode, or sent to endpoints elsewhere with their source; other modes drop them',
     mode: 'ipvs',
     explains: ({ kind }, own, other) =>
-      (isOnly(other, 'dropped') && (isOnly(own, 'refused') || areSent(own)) && saysNoLocal(other)) ||
+      (isOnly(other, 'drop') && (isOnly(own, 'reject') || areSent(own)) && saysNoLocal(other)) ||
       (kind === 'the node' && areSent(own) && differOnlyIn(other, own, ({ masquerade }) => masquerade)),
   },
   {
     name: 'no-endpoints-from-node',
     sentence:
-      'packets of the node itself to external addresses without an endpoint are left alone in iptables mode and refused in other modes',
+      'packets of the node itself to external addresses without an endpoint are untouched in iptables mode and rejected in other modes',
     mode: 'iptables',
     explains: ({ kind, frontend }, own, other) =>
-      kind === 'the node' &&
-      !frontend.standsForOthers &&
-      isOnly(own, 'untouched') &&
-      isOnly(other, 'refused'),
+      kind === 'the node' && !frontend.standsForOthers && isOnly(own, 'untouched') && isOnly(other, 'reject'),
   },
   {
     name: 'loop-back-set',
@@ -160,7 +156,7 @@ export function knownDifference(
 }
 
 function areSent({ verdicts }: Outcome): boolean {
-  return verdicts.every(({ verdict }) => verdict === 'sent');
+  return verdicts.every(({ verdict }) => verdict === 'forward');
 }
 
 function isWithin(endpoint: Verdict['endpoint'], networks: AddressRanges): boolean {
@@ -168,7 +164,7 @@ function isWithin(endpoint: Verdict['endpoint'], networks: AddressRanges): boole
 }
 
 function isLeftAloneInstead({ frontend }: ComparedClass, own: Outcome, other: Outcome): boolean {
-  return frontend.standsForOthers === true && isOnly(own, 'untouched') && isOnly(other, 'refused');
+  return frontend.standsForOthers === true && isOnly(own, 'untouched') && isOnly(other, 'reject');
 }
 
 /** Whether all endpoints of the first are among those of the second. */

@@ -4,7 +4,7 @@ import {
   dropped,
   marked,
   nextRule,
-  refused,
+  rejected,
   sent,
   sourceRewritten,
   type Jump,
@@ -51,7 +51,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   RETURN: () => (state) => ({ state, to: 'caller', effect: 'leaves this chain' }),
   REJECT(section) {
     const answer = valueOf(section, '--reject-with') ?? 'icmp-port-unreachable';
-    return (state) => refused(state, answer);
+    return (state) => rejected(state, answer);
   },
   DNAT: (section) => translation(valueOf(section, '--to-destination') ?? ''),
   REDIRECT: (section) => redirection(valueOf(section, '--to-ports')),

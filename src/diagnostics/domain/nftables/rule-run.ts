@@ -4,7 +4,7 @@ import {
   dropped,
   marked,
   nextRule,
-  refused,
+  rejected,
   sent,
   sourceRewritten,
   uncertain,
@@ -145,7 +145,7 @@ export class RuleRun {
       case 'masquerade':
         return sourceRewritten(state);
       case 'reject':
-        return refused(state, 'an error');
+        return rejected(state, 'an error');
       case 'count':
       case 'indifferent':
         return state;

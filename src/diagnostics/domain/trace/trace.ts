@@ -12,6 +12,7 @@ import {
   word,
   type Checked,
 } from '../../../domain/shape.js';
+import type { PacketOutcome } from '../../../domain/forwarding/forwarding-entry.js';
 import type { Protocol } from '../../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { grouped } from '../../../domain/model/maps.js';
@@ -20,7 +21,7 @@ import { grouped } from '../../../domain/model/maps.js';
  * Sent to an endpoint; answered with an error; dropped without an answer; or unchanged by all rules. `mixed` only where rules of other
  * programs make it a matter of chance.
  */
-export type TraceOutcome = 'forward' | 'refused' | 'dropped' | 'untouched' | 'mixed';
+export type TraceOutcome = PacketOutcome | 'untouched' | 'mixed';
 
 export type TracedEndpoint = ReturnType<typeof tracedEndpoint>;
 const tracedEndpoint = fields({
@@ -103,8 +104,8 @@ export interface PacketEnvironment {
 
 /** One possible end of a packet, the first of its connection, and how it came there. Every mode's walk returns these. */
 export interface PacketPath {
-  readonly verdict: 'sent' | 'untouched' | 'refused' | 'dropped';
-  /** Where the packet was sent; only if `sent`. */
+  readonly verdict: PacketOutcome | 'untouched';
+  /** Where the packet was sent; only if `forward`. */
   readonly endpoint?: { readonly address: string; readonly port: number };
   /** Between 0 and 1; the sum over all paths of a packet is 1. */
   readonly probability: number;
@@ -156,7 +157,7 @@ export function summaryOf(
   paths: readonly PacketPath[],
   rewrites: (path: PacketPath) => Trace['sourceRewritten'],
 ): Trace {
-  const arriving = paths.filter(({ verdict }) => verdict === 'sent' || verdict === 'untouched');
+  const arriving = paths.filter(({ verdict }) => verdict === 'forward' || verdict === 'untouched');
   const rewritten = new Set(arriving.map(rewrites));
   const [first = false] = rewritten;
   const steps = stepsOf(paths);
@@ -173,7 +174,7 @@ export function summaryOf(
 function outcomeOf(paths: readonly PacketPath[]): TraceOutcome {
   const [verdict, another] = new Set(paths.map((path) => path.verdict));
   if (verdict === undefined || another !== undefined) return 'mixed';
-  return verdict === 'sent' ? 'forward' : verdict;
+  return verdict;
 }
 
 /** An endpoint that is reached in several ways is one. */

@@ -96,15 +96,15 @@ export function accepted<C extends PacketState>(state: C): RuleResult<C> {
 
 /** Dropped without an answer. */
 export function dropped<C extends PacketState>(state: C): RuleResult<C> {
-  return { state: state.with({ verdict: 'dropped' }), to: 'end', effect: 'drops it' };
+  return { state: state.with({ verdict: 'drop' }), to: 'end', effect: 'drops it' };
 }
 
 /**
  * The client learns that nothing serves it.
  * @param answer `an error`, `icmp-port-unreachable`
  */
-export function refused<C extends PacketState>(state: C, answer: string): RuleResult<C> {
-  return { state: state.with({ verdict: 'refused' }), to: 'end', effect: `answers with ${answer}` };
+export function rejected<C extends PacketState>(state: C, answer: string): RuleResult<C> {
+  return { state: state.with({ verdict: 'reject' }), to: 'end', effect: `answers with ${answer}` };
 }
 
 /** To an endpoint. */

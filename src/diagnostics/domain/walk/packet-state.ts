@@ -1,4 +1,5 @@
 import type { Packet, Step, PacketPath } from '../trace/trace.js';
+import type { PacketOutcome } from '../../../domain/forwarding/forwarding-entry.js';
 import type { AddressRange } from '../compare/address-ranges.js';
 
 /** The hooks of IP. */
@@ -47,7 +48,7 @@ export class PacketState {
   readonly isSticky: boolean;
   /** What its client is remembered as, by the name of a set or list; only where the walk is watched. */
   readonly memory: ReadonlyMap<string, ReadonlySet<string>> | undefined;
-  readonly verdict: 'refused' | 'dropped' | undefined;
+  readonly verdict: Exclude<PacketOutcome, 'forward'> | undefined;
   /** How likely it comes this way, between 0 and 1. */
   readonly probability: number;
   readonly steps: readonly Step[];
@@ -142,7 +143,7 @@ export function verdictOf(state: PacketState, isSent = state.isTranslated): Pack
   const { verdict, destination: address, port, probability, isMasqueraded, isSticky, memory, steps } = state;
   const arrives = verdict === undefined && isSent;
   return {
-    verdict: verdict ?? (isSent ? 'sent' : 'untouched'),
+    verdict: verdict ?? (isSent ? 'forward' : 'untouched'),
     probability,
     masquerade: isMasqueraded,
     sticky: arrives && isSticky,

@@ -26,7 +26,7 @@ const ANSWER: TraceAnswer = {
     protocol: 'TCP',
     destinationPort: 53,
   },
-  outcome: 'refused',
+  outcome: 'reject',
   endpoints: [],
   sourceRewritten: false,
   sticky: false,

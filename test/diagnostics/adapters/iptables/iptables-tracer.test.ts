@@ -69,7 +69,7 @@ describe('the tracer of mode iptables', () => {
     );
     const tracer = new IptablesTracer(readHost, () => iptables.save('IPv4'));
     const [ending] = await (await tracer.actual()).walk(ARRIVING, NODE);
-    expect(ending!.verdict).toBe('dropped');
+    expect(ending!.verdict).toBe('drop');
     expect(ending!.steps.filter(({ foreign }) => foreign)).toEqual([
       {
         hook: 'forward',
@@ -80,7 +80,7 @@ describe('the tracer of mode iptables', () => {
       },
     ]);
     const desired = await tracer.desired([entryOf('j')], nodeNetwork());
-    expect(desired.walk(ARRIVING, NODE)).toMatchObject([{ verdict: 'sent' }]);
+    expect(desired.walk(ARRIVING, NODE)).toMatchObject([{ verdict: 'forward' }]);
   });
 
   it('says why the tables cannot be read', async () => {

@@ -69,6 +69,6 @@ describe('the tracer of mode userspace', () => {
   it('follows them to the port where another process has the sockets', async () => {
     const [ending] = await (await tracer(NO_PROXY_PORTS).actual()).walk(ARRIVING, NODE);
     const port = backend.proxyPortOf(entries[1]!.key);
-    expect(ending).toMatchObject({ verdict: 'sent', endpoint: { address: HERE, port } });
+    expect(ending).toMatchObject({ verdict: 'forward', endpoint: { address: HERE, port } });
   });
 });

@@ -94,7 +94,7 @@ describe('the tracer of mode ipvs', () => {
     expect(sent).toMatchObject([{ endpoint: { address: '10.244.1.2' }, probability: 1 }]);
     memory.iptables.tamper('IPv4', '*filter\n-I INPUT -s 192.0.2.0/24 -j DROP\nCOMMIT\n');
     const [dropped] = await (await memory.tracer().actual()).walk(ARRIVING, NODE);
-    expect(dropped!.verdict).toBe('dropped');
+    expect(dropped!.verdict).toBe('drop');
     expect(dropped!.steps.at(-1)).toMatchObject({ where: 'filter INPUT', foreign: true });
   });
 

@@ -105,13 +105,13 @@ const drop: Rule = { chain: 'forward', expression: verdict('drop') };
 describe('rules as the kernel has them', () => {
   it('are read once where nobody commits', async () => {
     const kernel = new FakeKernel(() => [drop], false);
-    expect(await walked(kernel)).toEqual({ met: 'dropped', doubts: [] });
+    expect(await walked(kernel)).toEqual({ met: 'drop', doubts: [] });
     expect(kernel.asked).toBe(2);
   });
 
   it('are certain where other programs commit all the time, but change nothing that packets meet', async () => {
     const kernel = new FakeKernel(() => [drop], true);
-    expect(await walked(kernel)).toEqual({ met: 'dropped', doubts: [] });
+    expect(await walked(kernel)).toEqual({ met: 'drop', doubts: [] });
     expect(kernel.asked).toBe(4);
   });
 
@@ -119,15 +119,15 @@ describe('rules as the kernel has them', () => {
     const changing = (asked: number): Rule[] => [{ ...drop, comment: `${asked}` }];
     const kernel = new FakeKernel(changing, true);
     const doubt = expect.stringMatching(/^ip other another program changes this table/) as string;
-    expect(await walked(kernel)).toEqual({ met: 'dropped', doubts: [doubt] });
+    expect(await walked(kernel)).toEqual({ met: 'drop', doubts: [doubt] });
   });
 
   it('are uncertain where a chain was passed over, or came later', async () => {
     const passedOver = new FakeKernel(() => [drop, { chain: 'gone', expression: verdict('accept') }], false);
-    expect(await walked(passedOver)).toMatchObject({ met: 'dropped', doubts: { length: 1 } });
+    expect(await walked(passedOver)).toMatchObject({ met: 'drop', doubts: { length: 1 } });
     const later = new FakeKernel(() => [{ ...drop, expression: verdict('jump', 'new') }, drop], false);
     expect(await walked(later)).toEqual({
-      met: 'dropped',
+      met: 'drop',
       doubts: [
         expect.stringContaining('the chain new, which was added while the others were read') as string,
       ],

@@ -21,7 +21,7 @@ const STRIDE = 97;
 function outcomeOf(endings: readonly PacketPath[]): Expected | 'mixed' {
   const [first] = endings;
   if (!first || endings.some(({ verdict }) => verdict !== first.verdict)) return 'mixed';
-  if (first.verdict !== 'sent') return first.verdict;
+  if (first.verdict !== 'forward') return first.verdict;
   return new Map(endings.map((ending) => [endpointText(ending)!, ending.masquerade]));
 }
 

@@ -21,7 +21,7 @@ const balanced = {
 const status = { loadBalancer: { ingress: [{ ip: '192.0.2.99' }] } };
 const other = rawService({}, { metadata: { namespace: 'shop', name: 'other' } });
 
-describe('why packets are refused or dropped: what explain says of the address', () => {
+describe('why packets are rejected or dropped: what explain says of the address', () => {
   it.each([
     [
       'no slice',
@@ -56,7 +56,7 @@ describe('why packets are refused or dropped: what explain says of the address',
       [rawService()],
       [rawSlice()],
       to('10.96.7.1', 81),
-      /^it is a cluster-ip of shop\/cart, which has only the ports 80\/TCP there; packets to others are refused$/,
+      /^it is a cluster-ip of shop\/cart, which has only the ports 80\/TCP there; packets to others are rejected$/,
     ],
     [
       'an address of nobody in the service range',

@@ -91,7 +91,7 @@ describe('ExplainAddress', () => {
     [
       '10.96.7.1:81',
       undefined,
-      /cluster-ip of shop\/cart, which has only the ports 80\/TCP, 53\/UDP there; .* refused$/,
+      /cluster-ip of shop\/cart, which has only the ports 80\/TCP, 53\/UDP there; .* rejected$/,
     ],
     ['10.96.7.1:81', 'iptables', /routed as any others$/],
     ['198.51.100.7:81', undefined, /external-ip of shop\/cart, .* routed as any others$/],
@@ -119,12 +119,12 @@ describe('ExplainAddress', () => {
     [
       '127.0.0.1:30080/tcp',
       { loopbackNodePorts: 'rejected' },
-      /^it is the node port 30080\/TCP of shop\/cart; node ports are refused on loopback addresses$/,
+      /^it is the node port 30080\/TCP of shop\/cart; node ports are rejected on loopback addresses$/,
     ],
     [
       '127.0.0.1:30080/udp',
       { loopbackNodePorts: 'relayed' },
-      /^it is the node port 30080\/UDP of shop\/cart; node ports are refused/,
+      /^it is the node port 30080\/UDP of shop\/cart; node ports are rejected/,
     ],
     ['127.0.0.2:30080/tcp', { loopbackNodePorts: 'relayed' }, /^no Service and no EndpointSlice/],
     ['127.0.0.1:80', { loopbackNodePorts: 'rejected' }, /^no Service and no EndpointSlice/],

@@ -32,7 +32,7 @@ const untouched: PacketPath = {
 };
 const sent = (address: string, masquerade: boolean): PacketPath => ({
   ...untouched,
-  verdict: 'sent',
+  verdict: 'forward',
   endpoint: { address, port: 8080 },
   probability: 0.5,
   masquerade,
@@ -91,7 +91,7 @@ function packetsOn(node: Partial<NodeNetwork>, ...endings: readonly PacketPath[]
 }
 
 const drop = { hook: 'forward', where: 'inet guard f', rule: 'tcp dport 8080 drop', effect: 'drop' };
-const dropped: PacketPath = { ...untouched, verdict: 'dropped', steps: [drop] };
+const dropped: PacketPath = { ...untouched, verdict: 'drop', steps: [drop] };
 const droppedByOthers: PacketPath = { ...dropped, steps: [{ ...drop, foreign: true }] };
 
 const trace = (from: string, to: string, ...endings: readonly PacketPath[]) =>
@@ -170,12 +170,12 @@ describe('trace', () => {
   });
 
   it.each([
-    ['10.244.1.5', '192.0.2.4:30080', 'refused', 'a node port that this address does not serve'],
+    ['10.244.1.5', '192.0.2.4:30080', 'reject', 'a node port that this address does not serve'],
     ['10.244.1.5', '192.0.2.4:30080/UDP', 'untouched', 'goes to the process'],
     ['10.244.1.5', '192.0.2.4:22', 'untouched', 'goes to the process'],
-    ['node', '127.0.0.1:30080', 'refused', 'a node port that this address does not serve'],
-    ['10.244.1.5', '127.0.0.1:80', 'dropped', 'the kernel drops packets to loopback'],
-    ['node', '10.97.0.1:80', 'refused', 'no route to 10.97.0.1'],
+    ['node', '127.0.0.1:30080', 'reject', 'a node port that this address does not serve'],
+    ['10.244.1.5', '127.0.0.1:80', 'drop', 'the kernel drops packets to loopback'],
+    ['node', '10.97.0.1:80', 'reject', 'no route to 10.97.0.1'],
   ])('from %s to %s, where no rule takes it, ends %s', async (from, to, outcome, effect) => {
     const answer = await trace(from, to, untouched);
     expect(answer.outcome).toBe(outcome);
@@ -184,7 +184,7 @@ describe('trace', () => {
 
   it.each([
     ['127.0.0.1:30080', 'untouched', 'goes to the proxy itself'],
-    ['127.0.0.2:30080', 'refused', 'a node port that this address does not serve'],
+    ['127.0.0.2:30080', 'reject', 'a node port that this address does not serve'],
     ['127.0.0.1:22', 'untouched', 'goes to the process that listens there'],
     ['127.0.0.1:30080/UDP', 'untouched', 'goes to the process that listens there'],
   ])('from the node to %s, where the proxy relays node ports, ends %s', async (to, outcome, effect) => {
@@ -271,7 +271,7 @@ note: the endpoint sees an address of this node, so its replies come back here, 
       rule: `rule ${place}`,
       effect: 'acts',
     }));
-    const answer = await trace('10.244.2.6', '10.96.0.1:80', { ...untouched, verdict: 'dropped', steps });
+    const answer = await trace('10.244.2.6', '10.96.0.1:80', { ...untouched, verdict: 'drop', steps });
     expect(traceText(answer, 'desired', false)).toContain('… 24 more steps; -o wide shows all');
     expect(traceText(answer, 'desired', true)).toContain('rule 39');
   });
@@ -314,7 +314,7 @@ describe('settings of the kernel', () => {
 
   it.each(['IPv4', 'veth1', 'eth0'])('keep packets from being forwarded: of %s', async (place) => {
     forwarding.off.set(place, OFF);
-    const stopped = ['dropped', 0, OFF, 'routing'];
+    const stopped = ['drop', 0, OFF, 'routing'];
     expect(await outcome('10.244.1.5', '10.96.0.1:80', sent('10.244.2.6', true))).toEqual(stopped);
     expect(await outcome('10.244.1.5', '203.0.113.77:80', untouched)).toEqual(stopped);
   });
@@ -326,15 +326,15 @@ describe('settings of the kernel', () => {
     expect(
       (await outcome('10.244.1.5', '10.96.0.1:80', sent('192.0.2.4', false), sent('10.244.2.6', false)))[0],
     ).toBe('mixed');
-    expect((await outcome('10.244.1.5', '10.96.0.1:80', { ...untouched, verdict: 'refused' }))[0]).toBe(
-      'refused',
+    expect((await outcome('10.244.1.5', '10.96.0.1:80', { ...untouched, verdict: 'reject' }))[0]).toBe(
+      'reject',
     );
   });
 
   it('keep replies on one bridge from the rules, unless the client is masqueraded', async () => {
     forwarding.unfiltered.set('veth1', 'net.bridge.bridge-nf-call-iptables is 0');
     const to = '10.96.0.1:80';
-    const stopped = ['dropped', 0, 'net.bridge.bridge-nf-call-iptables is 0', 'routing'];
+    const stopped = ['drop', 0, 'net.bridge.bridge-nf-call-iptables is 0', 'routing'];
     expect(await outcome('10.244.1.5', to, sent('10.244.1.6', false))).toEqual(stopped);
     for (const ending of [sent('10.244.1.6', true), sent('10.244.2.6', false)])
       expect((await outcome('10.244.1.5', to, ending))[0]).toBe('forward');

@@ -20,5 +20,5 @@ it('replies to the node itself come back to it', () => {
 });
 
 it('nobody replies to what is not forwarded', () => {
-  expect(replyPathRemarks({ outcome: 'dropped' } as Trace, arriving)).toEqual([]);
+  expect(replyPathRemarks({ outcome: 'drop' } as Trace, arriving)).toEqual([]);
 });

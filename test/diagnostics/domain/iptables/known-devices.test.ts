@@ -22,9 +22,9 @@ describe('a rule about the device that packets go out through', () => {
     );
 
   it('is decided by the route to the new destination, which is asked for once', async () => {
-    expect(await follow({}, 'cni0')).toMatchObject([{ verdict: 'sent' }]);
+    expect(await follow({}, 'cni0')).toMatchObject([{ verdict: 'forward' }]);
     expect(asked.splice(0)).toEqual(['10.1.1.1']);
-    expect(await follow({}, 'eth0')).toMatchObject([{ verdict: 'dropped', steps: [{}, { foreign: true }] }]);
+    expect(await follow({}, 'eth0')).toMatchObject([{ verdict: 'drop', steps: [{}, { foreign: true }] }]);
   });
 
   it('asks nothing where no rule looks at devices, or the packet stays here', async () => {
@@ -35,7 +35,7 @@ describe('a rule about the device that packets go out through', () => {
 
   it('cannot be told where routes are not known', async () => {
     const [ending] = await walkWithDevices(NODE, (devices) => walked(RULES, {}, {}, { devices }));
-    expect(ending).toMatchObject({ verdict: 'sent' });
+    expect(ending).toMatchObject({ verdict: 'forward' });
     expect(ending!.steps.at(-1)).toMatchObject({ uncertain: true });
   });
 });

@@ -25,7 +25,7 @@ function applies(conditions: string, packet: Partial<Packet> = {}): boolean | 'u
     { sets: SETS },
   );
   if (ending!.steps.some(({ uncertain }) => uncertain)) return 'uncertain';
-  return ending!.verdict === 'dropped';
+  return ending!.verdict === 'drop';
 }
 
 const fromNode = { inputInterface: undefined, source: '198.51.100.1' };

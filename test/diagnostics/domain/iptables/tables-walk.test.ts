@@ -13,8 +13,8 @@ describe('a walk through tables', () => {
       '-A one -j DROP',
       '-A two -j RETURN',
     ];
-    expect(walked({ filter: rules('-j') })).toMatchObject([{ verdict: 'dropped' }]);
-    expect(walked({ filter: rules('-g') })).toMatchObject([{ verdict: 'refused' }]);
+    expect(walked({ filter: rules('-j') })).toMatchObject([{ verdict: 'drop' }]);
+    expect(walked({ filter: rules('-g') })).toMatchObject([{ verdict: 'reject' }]);
   });
 
   it('ends a table, and no other one, with ACCEPT', () => {
@@ -23,7 +23,7 @@ describe('a walk through tables', () => {
       filter: ['-A FORWARD -j one', '-A FORWARD -j DROP', '-A one -j ACCEPT'],
       security: ['-A FORWARD -j REJECT --reject-with icmp-admin-prohibited'],
     });
-    expect(ending).toMatchObject({ verdict: 'refused', masquerade: false });
+    expect(ending).toMatchObject({ verdict: 'reject', masquerade: false });
     expect(ending!.steps.map(({ where, effect }) => `${where}: ${effect}`)).toEqual([
       'mangle FORWARD: accepts it',
       'filter FORWARD: jump one',
@@ -40,7 +40,7 @@ describe('a walk through tables', () => {
       '-A one -j RETURN',
     ];
     const [ending] = walked({ filter });
-    expect(ending).toMatchObject({ verdict: 'dropped' });
+    expect(ending).toMatchObject({ verdict: 'drop' });
     expect(ending!.steps.at(-1)).toMatchObject({ rule: '-P FORWARD DROP', foreign: true });
     expect(walked({ filter }, { protocol: 'UDP' })).toMatchObject([{ verdict: 'untouched' }]);
   });
@@ -103,8 +103,8 @@ describe('a walk through tables', () => {
       );
     expect(verdicts('PREROUTING', {})).toEqual(['untouched']);
     expect(verdicts('INPUT', toNode)).toEqual(['untouched']);
-    expect(verdicts('FORWARD', {})).toEqual(['dropped']);
-    expect(verdicts('OUTPUT', fromNode)).toEqual(['dropped']);
+    expect(verdicts('FORWARD', {})).toEqual(['drop']);
+    expect(verdicts('OUTPUT', fromNode)).toEqual(['drop']);
   });
 
   it('looks at the new destination after it was translated, and at the mark that was set', () => {
@@ -118,7 +118,7 @@ describe('a walk through tables', () => {
         '-A INPUT -d 198.51.100.1/32 -p tcp -m tcp --dport 8080 -m mark --mark 0x4/0x4 -m conntrack --ctstate DNAT -m conntrack --ctorigdst 10.96.0.10 -j DROP',
       ],
     };
-    expect(walked(tables)).toMatchObject([{ verdict: 'dropped' }]);
+    expect(walked(tables)).toMatchObject([{ verdict: 'drop' }]);
   });
 
   it('sets and clears bits of the mark, and keeps it for the connection', () => {
@@ -134,7 +134,7 @@ describe('a walk through tables', () => {
       filter: ['-A FORWARD -m mark --mark 0x1 -m connmark --mark 0xb -j DROP'],
     };
     const [ending] = walked(tables);
-    expect(ending!.verdict).toBe('dropped');
+    expect(ending!.verdict).toBe('drop');
     expect(ending!.steps.map(({ effect }) => effect)).toEqual([
       'sets the mark to 0xff',
       'sets the mark to 0xf',
@@ -166,7 +166,7 @@ describe('a walk through tables', () => {
       filter: ['-A INPUT -s 198.51.100.1/32 -i lo -j DROP'],
     };
     expect(walked(tables, { ...fromNode, source: '203.0.113.1' })).toMatchObject([
-      { verdict: 'dropped', masquerade: true },
+      { verdict: 'drop', masquerade: true },
     ]);
   });
 
@@ -178,7 +178,7 @@ describe('a walk through tables', () => {
     ['fd00::5', 'fd00::5', 80, { family: 'IPv6', source: '2001:db8:9::9', destination: 'fd00::10' }],
   ] as const)('reads the destination %s', (text, address, port, packet) => {
     const nat = [`-A PREROUTING -j DNAT --to-destination ${text}`];
-    expect(walked({ nat }, packet)).toMatchObject([{ verdict: 'sent', endpoint: { address, port } }]);
+    expect(walked({ nat }, packet)).toMatchObject([{ verdict: 'forward', endpoint: { address, port } }]);
   });
 
   it('redirects to the node itself, by an address of its own', () => {
@@ -187,7 +187,7 @@ describe('a walk through tables', () => {
       filter: ['-A INPUT ! -i lo -d 127.0.0.0/8 -j DROP'],
     };
     const [arrived] = walked(tables);
-    expect(arrived).toMatchObject({ verdict: 'sent', endpoint: { address: '198.51.100.1', port: 8080 } });
+    expect(arrived).toMatchObject({ verdict: 'forward', endpoint: { address: '198.51.100.1', port: 8080 } });
     expect(arrived!.steps).toMatchObject([{ effect: 'redirected to port 8080 of this node' }]);
     expect(walked(tables, fromNode)).toMatchObject([{ endpoint: { address: '127.0.0.1', port: 80 } }]);
   });
@@ -242,7 +242,7 @@ describe('a walk through tables', () => {
     ).toEqual([
       ['10.1.1.1', 0.25],
       ['10.1.1.2', 0.1875],
-      ['dropped', 0.28125],
+      ['drop', 0.28125],
       ['10.1.1.3', 0.28125],
     ]);
     expect(endings[0]!.steps[0]!.effect).toBe('sends it to 10.1.1.1:80 by chance, 1 in 4');
@@ -268,7 +268,7 @@ describe('a walk through tables', () => {
 
   it('comes to a chain whatever its name is', () => {
     expect(walked({ filter: ['-A FORWARD -j constructor', '-A constructor -j DROP'] })).toMatchObject([
-      { verdict: 'dropped' },
+      { verdict: 'drop' },
     ]);
   });
 

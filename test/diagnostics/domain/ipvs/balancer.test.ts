@@ -63,7 +63,7 @@ describe('a virtual server', () => {
       persistenceSeconds: 600,
     });
     expect(ending).toEqual({
-      verdict: 'sent',
+      verdict: 'forward',
       endpoint: { address: '10.1.1.1', port: 8080 },
       probability: 0.5,
       masquerade: false,
@@ -91,11 +91,11 @@ describe('a virtual server', () => {
   });
 
   it.each([
-    [[], 'refused: it has no real server'],
-    [[real('10.1.1.1', 0)], 'refused: all its real servers have weight 0'],
+    [[], 'rejected: it has no real server'],
+    [[real('10.1.1.1', 0)], 'rejected: all its real servers have weight 0'],
   ])('refuses connections that it can send nowhere', (reals, effect) => {
     for (const packet of [{}, fromNode])
-      expect(balanced(reals, {}, packet)).toMatchObject([{ verdict: 'refused', steps: [{ effect }] }]);
+      expect(balanced(reals, {}, packet)).toMatchObject([{ verdict: 'reject', steps: [{ effect }] }]);
   });
 
   it('may serve all ports of its address', () => {
@@ -117,7 +117,7 @@ describe('a virtual server', () => {
       filter: ['-A FORWARD -j DROP', '-A INPUT -d 10.1.1.1/32 -j DROP', '-A OUTPUT -d 10.96.0.10/32 -j DROP'],
     };
     const [ending] = balanced([real('10.1.1.1')], {}, {}, tables);
-    expect(ending).toMatchObject({ verdict: 'sent', endpoint: { address: '10.1.1.1' }, masquerade: true });
+    expect(ending).toMatchObject({ verdict: 'forward', endpoint: { address: '10.1.1.1' }, masquerade: true });
   });
 
   it('hands packets to a real server on this node itself', () => {
@@ -127,7 +127,7 @@ describe('a virtual server', () => {
     };
     const [ending] = balanced([real('198.51.100.1')], {}, {}, tables);
     expect(ending).toMatchObject({
-      verdict: 'sent',
+      verdict: 'forward',
       endpoint: { address: '198.51.100.1' },
       masquerade: false,
     });
@@ -139,10 +139,10 @@ describe('a virtual server', () => {
         '-A OUTPUT -s 10.96.0.10/32 -d 10.1.1.1/32 -m ipvs --vproto 6 --vaddr 10.96.0.10 --vport 80 -j DROP',
       ],
     };
-    expect(balanced([real('10.1.1.1')], {}, fromNode, tables)).toMatchObject([{ verdict: 'dropped' }]);
+    expect(balanced([real('10.1.1.1')], {}, fromNode, tables)).toMatchObject([{ verdict: 'drop' }]);
     const toVip = { filter: ['-A OUTPUT -d 10.96.0.10/32 -j DROP'] };
-    expect(balanced([real('10.1.1.1')], {}, fromNode, toVip)).toMatchObject([{ verdict: 'sent' }]);
+    expect(balanced([real('10.1.1.1')], {}, fromNode, toVip)).toMatchObject([{ verdict: 'forward' }]);
     const own = balanced([real('198.51.100.1')], {}, fromNode, { filter: ['-A INPUT -i lo -j DROP'] });
-    expect(own).toMatchObject([{ verdict: 'dropped' }]);
+    expect(own).toMatchObject([{ verdict: 'drop' }]);
   });
 });

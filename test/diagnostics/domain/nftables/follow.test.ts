@@ -81,9 +81,7 @@ const verdictsOf = async (...given: Parameters<typeof endings>): Promise<readonl
 
 describe('the rules of the kernel', () => {
   it('compare what is in the packet', async () => {
-    expect(await verdictsOf([table({}, [rule(dport, is(bytes(0, 80)), verdict('drop'))])])).toEqual([
-      'dropped',
-    ]);
+    expect(await verdictsOf([table({}, [rule(dport, is(bytes(0, 80)), verdict('drop'))])])).toEqual(['drop']);
     expect(await verdictsOf([table({}, [rule(dport, is(bytes(0, 81)), verdict('drop'))])])).toEqual([
       'untouched',
     ]);
@@ -92,15 +90,15 @@ describe('the rules of the kernel', () => {
   });
 
   it.each([
-    ['iifname', Buffer.from('eth0\0'), 'dropped'],
-    ['oifname', Buffer.from('eth1\0'), 'dropped'],
-    ['oifname', Buffer.from('eth'), 'dropped'],
+    ['iifname', Buffer.from('eth0\0'), 'drop'],
+    ['oifname', Buffer.from('eth1\0'), 'drop'],
+    ['oifname', Buffer.from('eth'), 'drop'],
     ['oifname', Buffer.from('eth0\0'), 'untouched'],
-    ['iif', bytes(2, 0, 0, 0), 'dropped'],
-    ['l4proto', bytes(6), 'dropped'],
-    ['nfproto', bytes(2), 'dropped'],
-    ['protocol', bytes(8, 0), 'dropped'],
-    ['mark', bytes(0, 0, 0, 0), 'dropped'],
+    ['iif', bytes(2, 0, 0, 0), 'drop'],
+    ['l4proto', bytes(6), 'drop'],
+    ['nfproto', bytes(2), 'drop'],
+    ['protocol', bytes(8, 0), 'drop'],
+    ['mark', bytes(0, 0, 0, 0), 'drop'],
   ] as const)('know %s %j', async (key, value, expected) => {
     const rules = [rule({ kind: 'meta', to: 0, key }, is(value), verdict('drop'))];
     expect(await verdictsOf([table({}, rules)])).toEqual([expected]);
@@ -112,28 +110,28 @@ describe('the rules of the kernel', () => {
       two: [rule(verdict('return'))],
     });
     const base = [rule(verdict('jump', 'one')), rule({ kind: 'reject' })];
-    expect(await verdictsOf([table({}, base, { chains: chains('jump') })])).toEqual(['dropped']);
-    expect(await verdictsOf([table({}, base, { chains: chains('goto') })])).toEqual(['refused']);
+    expect(await verdictsOf([table({}, base, { chains: chains('jump') })])).toEqual(['drop']);
+    expect(await verdictsOf([table({}, base, { chains: chains('goto') })])).toEqual(['reject']);
   });
 
   it('drop by the policy what nothing accepts, and go on in the next table after an accept', async () => {
     const drops = table({ policy: 'drop' }, []);
     const [ending] = await endings([drops]);
     expect(ending).toMatchObject({
-      verdict: 'dropped',
+      verdict: 'drop',
       steps: [{ where: `inet ${drops.name} base`, rule: 'policy drop', foreign: true }],
     });
     const accepts = table({ policy: 'drop', priority: -1 }, [rule(verdict('accept'))]);
     expect(await verdictsOf([accepts])).toEqual(['untouched']);
-    expect(await verdictsOf([drops, accepts])).toEqual(['dropped']);
+    expect(await verdictsOf([drops, accepts])).toEqual(['drop']);
   });
 
   it('are met by priority, and those of a later table first', async () => {
     const refuses = table({}, [rule({ kind: 'reject' })]);
     const drops = table({}, [rule(verdict('drop'))]);
     const early = table({ priority: -5 }, [rule({ kind: 'reject' })]);
-    expect(await verdictsOf([refuses, drops])).toEqual(['dropped']);
-    expect(await verdictsOf([refuses, drops, early])).toEqual(['refused']);
+    expect(await verdictsOf([refuses, drops])).toEqual(['drop']);
+    expect(await verdictsOf([refuses, drops, early])).toEqual(['reject']);
   });
 
   it('are met from the latest chain of a table to its first, where all have one priority', async () => {
@@ -143,7 +141,7 @@ describe('the rules of the kernel', () => {
     });
     const chains = [chain(1, { kind: 'reject' }), chain(3, verdict('drop')), chain(2, { kind: 'reject' })];
     const one = { ...table({}, []), chains: new Map(chains.map((each) => [each.name, each])) };
-    expect(await verdictsOf([one])).toEqual(['dropped']);
+    expect(await verdictsOf([one])).toEqual(['drop']);
   });
 
   it('translate once, at the priority of the kernel, whatever that of the chain', async () => {
@@ -156,15 +154,15 @@ describe('the rules of the kernel', () => {
         ),
       ]);
     const [ending] = await endings([to(1, -90), to(2, -200)]);
-    expect(ending).toMatchObject({ verdict: 'sent', endpoint: { address: '10.9.9.2', port: 99 } });
+    expect(ending).toMatchObject({ verdict: 'forward', endpoint: { address: '10.9.9.2', port: 99 } });
     const before = table({ hook: 'prerouting', priority: -150 }, [
       rule(dport, is(bytes(0, 99)), verdict('drop')),
     ]);
-    expect(await verdictsOf([to(1, -200), before])).toEqual(['sent']);
+    expect(await verdictsOf([to(1, -200), before])).toEqual(['forward']);
     const after = table({ hook: 'prerouting', priority: -50 }, [
       rule(dport, is(bytes(0, 99)), verdict('drop')),
     ]);
-    expect(await verdictsOf([to(1, -90), after])).toEqual(['dropped']);
+    expect(await verdictsOf([to(1, -90), after])).toEqual(['drop']);
   });
 
   it.each([
@@ -177,7 +175,7 @@ describe('the rules of the kernel', () => {
     const looks = table({ hook: 'postrouting', priority }, [
       rule({ kind: 'ct', to: 0, key: 'status' }, is(bytes(expected, 0, 0, 0)), verdict('drop')),
     ]);
-    expect(await verdictsOf([masquerades, looks])).toEqual(['dropped']);
+    expect(await verdictsOf([masquerades, looks])).toEqual(['drop']);
   });
 
   it('see that the destination was rewritten', async () => {
@@ -190,7 +188,7 @@ describe('the rules of the kernel', () => {
     const looks = table({}, [
       rule({ kind: 'ct', to: 0, key: 'status' }, is(bytes(0x20, 0, 0, 0)), verdict('drop')),
     ]);
-    expect(await verdictsOf([translates, looks])).toEqual(['dropped']);
+    expect(await verdictsOf([translates, looks])).toEqual(['drop']);
     expect(await verdictsOf([looks])).toEqual(['untouched']);
   });
 
@@ -199,7 +197,7 @@ describe('the rules of the kernel', () => {
     const found = await endings([table({}, [rule(drawn, is(bytes(3, 0, 0, 0)), verdict('drop'))])]);
     const whatIsDrawn = ({ steps }: PacketPath) => steps[0]!.effect.split(';')[0];
     expect(found.map((each) => [each.verdict, each.probability, whatIsDrawn(each)])).toEqual([
-      ['dropped', 0.25, 'draws 4 of 4'],
+      ['drop', 0.25, 'draws 4 of 4'],
       ['untouched', 0.75, 'draws one of 3 of 4'],
     ]);
   });
@@ -210,7 +208,7 @@ describe('the rules of the kernel', () => {
     const looks = rule({ kind: 'meta', to: 0, key: 'priority' }, is(bytes(2, 0, 0, 0)), verdict('drop'));
     const found = await endings([table({}, [takes, looks])]);
     expect(found.map((each) => [each.verdict, each.probability])).toEqual([
-      ['dropped', 1 / 3],
+      ['drop', 1 / 3],
       ['untouched', 1 / 3],
       ['untouched', 1 / 3],
     ]);
@@ -226,7 +224,7 @@ describe('the rules of the kernel', () => {
     expect(byAddress.map(({ probability }) => probability)).toEqual([1]);
     const byPort = await endings([table({}, [rule(address, { ...port, to: 20 }, hashes(16, 8), ...drops)])]);
     expect(byPort.map(({ verdict: its, probability }) => [its, probability])).toEqual([
-      ['dropped', 0.25],
+      ['drop', 0.25],
       ['untouched', 0.75],
     ]);
     // The port is loaded, but not hashed.
@@ -246,7 +244,7 @@ describe('the rules of the kernel', () => {
       is(turned),
       verdict('drop'),
     );
-    expect(await verdictsOf([table({}, [turns])])).toEqual(['dropped']);
+    expect(await verdictsOf([table({}, [turns])])).toEqual(['drop']);
   });
 
   it.each([
@@ -286,7 +284,7 @@ describe('the rules of the kernel', () => {
 
   it('find the first packet within a limit', async () => {
     const limited = (inverted: boolean) => [table({}, [rule({ kind: 'limit', inverted }, verdict('drop'))])];
-    expect(await verdictsOf(limited(false))).toEqual(['dropped']);
+    expect(await verdictsOf(limited(false))).toEqual(['drop']);
     expect(await verdictsOf(limited(true))).toEqual(['untouched']);
   });
 });
@@ -335,18 +333,18 @@ describe('sets of the kernel', () => {
 
   it('are asked for the key alone, if they have no ranges', async () => {
     const set = { name: 's', keyLength: 2 };
-    expect(await verdictsOf([lookUp(set)], [{ key: bytes(0, 80) }])).toEqual(['dropped']);
+    expect(await verdictsOf([lookUp(set)], [{ key: bytes(0, 80) }])).toEqual(['drop']);
     expect(await verdictsOf([lookUp(set)], [{ key: bytes(0, 81) }])).toEqual(['untouched']);
   });
 
   it.each([
     [range(70, 80), 'untouched'],
-    [range(70, 81), 'dropped'],
-    [range(80, 81), 'dropped'],
+    [range(70, 81), 'drop'],
+    [range(80, 81), 'drop'],
     [range(81, 90), 'untouched'],
-    [[...range(70, 80), ...range(80, 90)], 'dropped'],
-    [[...range(80, 90), ...range(70, 80)], 'dropped'],
-    [[{ key: bytes(0, 79) }], 'dropped'],
+    [[...range(70, 80), ...range(80, 90)], 'drop'],
+    [[...range(80, 90), ...range(70, 80)], 'drop'],
+    [[{ key: bytes(0, 79) }], 'drop'],
     [[], 'untouched'],
   ] as const)('of ranges hold 80 as %j says', async (elements, expected) => {
     expect(await verdictsOf([lookUp(single)], elements)).toEqual([expected]);
@@ -370,8 +368,8 @@ describe('sets of the kernel', () => {
       key: bytes(0, port, 0, 0, network, 51, 100, 0),
       lastKey: bytes(0, last, 0, 0, network, 51, 100, 255),
     });
-    expect(await verdictsOf([both], [element(79, 81)])).toEqual(['dropped']);
-    expect(await verdictsOf([both], [element(80, 80)])).toEqual(['dropped']);
+    expect(await verdictsOf([both], [element(79, 81)])).toEqual(['drop']);
+    expect(await verdictsOf([both], [element(80, 80)])).toEqual(['drop']);
     expect(await verdictsOf([both], [element(78, 79)])).toEqual(['untouched']);
     expect(await verdictsOf([both], [element(81, 90)])).toEqual(['untouched']);
     expect(await verdictsOf([both], [element(79, 81, 197)])).toEqual(['untouched']);
@@ -380,6 +378,6 @@ describe('sets of the kernel', () => {
 
   it('may have an element for all other keys', async () => {
     const elements = [...range(1, 2), { verdict: { code: 'drop' } } as KernelElement];
-    expect(await verdictsOf([lookUp(single, 'verdict')], elements)).toEqual(['dropped']);
+    expect(await verdictsOf([lookUp(single, 'verdict')], elements)).toEqual(['drop']);
   });
 });

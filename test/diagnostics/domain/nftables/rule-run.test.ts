@@ -72,7 +72,7 @@ const drop: Expression = { kind: 'verdict', verdict: { code: 'drop' } };
 const dport: Expression = { kind: 'payload', to: 0, base: 'transport', offset: 2, length: 2 };
 const lookup: Expression = { kind: 'lookup', set: 's', from: 0, inverted: false };
 const matches = (...expressions: readonly Expression[]): boolean =>
-  turns([...expressions, drop])[0]!.state.verdict === 'dropped';
+  turns([...expressions, drop])[0]!.state.verdict === 'drop';
 
 describe('a rule of the kernel', () => {
   it.each<[Expression, string, string]>([
@@ -143,7 +143,7 @@ describe('a rule of the kernel', () => {
 
   it('uses the value that a map has for the key, and does not match without one', () => {
     const map = [dport, { ...lookup, to: 0 }, equals(7, 0, 0, 0), drop] as const;
-    expect(turns(map, { element: { value: bytes(7, 0, 0, 0) } })[0]!.state.verdict).toBe('dropped');
+    expect(turns(map, { element: { value: bytes(7, 0, 0, 0) } })[0]!.state.verdict).toBe('drop');
     expect(turns(map)[0]).toMatchObject({ to: 'rule' });
   });
 
@@ -159,10 +159,10 @@ describe('a rule of the kernel', () => {
     const draws = (modulus: number) =>
       turns([{ kind: 'random', to: 0, modulus, offset: 5 }, equals(5, 0, 0, 0), drop]);
     expect(draws(2).map(({ state }) => [state.verdict, state.probability, state.steps[0]!.effect])).toEqual([
-      ['dropped', 0.5, 'draws 1 of 2'],
+      ['drop', 0.5, 'draws 1 of 2'],
       [undefined, 0.5, 'draws 2 of 2'],
     ]);
-    expect(draws(1).map(({ state }) => [state.verdict, state.steps])).toEqual([['dropped', []]]);
+    expect(draws(1).map(({ state }) => [state.verdict, state.steps])).toEqual([['drop', []]]);
   });
 
   it('joins numbers that lead to the same', () => {

@@ -1,7 +1,7 @@
 import { summaryOf, type Step, type PacketPath } from '../../../../src/diagnostics/domain/trace/trace.js';
 const step = (rule: string): Step => ({ hook: 'prerouting', where: 'ip t c', rule, effect: 'acts' });
 const ending = (parts: Partial<PacketPath>): PacketPath => ({
-  verdict: 'sent',
+  verdict: 'forward',
   endpoint: { address: '10.0.0.2', port: 80 },
   probability: 0.5,
   masquerade: false,
@@ -39,11 +39,11 @@ describe('the summary of endings', () => {
   });
 
   it('does not count what is refused or dropped as rewritten', () => {
-    const endings = [ending({ verdict: 'dropped', masquerade: true }), ending({})];
+    const endings = [ending({ verdict: 'drop', masquerade: true }), ending({})];
     expect(summaryOf(endings, byMasquerade)).toMatchObject({ outcome: 'mixed', sourceRewritten: false });
   });
 
-  it.each(['refused', 'dropped', 'untouched'] as const)('is %s where all endings are', (verdict) => {
+  it.each(['reject', 'drop', 'untouched'] as const)('is %s where all endings are', (verdict) => {
     const { endpoint: _, ...without } = ending({ verdict, probability: 1 });
     expect(summaryOf([without], byMasquerade)).toMatchObject({ outcome: verdict, endpoints: [] });
   });
@@ -76,6 +76,6 @@ describe('the summary of endings', () => {
 
   it('is sticky where a packet that arrives is', () => {
     expect(summaryOf([ending({ sticky: true })], byMasquerade).sticky).toBe(true);
-    expect(summaryOf([ending({ sticky: true, verdict: 'dropped' })], byMasquerade).sticky).toBe(false);
+    expect(summaryOf([ending({ sticky: true, verdict: 'drop' })], byMasquerade).sticky).toBe(false);
   });
 });

@@ -31,7 +31,7 @@ describe('a packet in mode userspace', () => {
       const endings = walked(packet, [1, 2], PARTS, address);
       expect(endings).toMatchObject(
         ['10.244.1.1', '10.244.1.2'].map((endpoint) => ({
-          verdict: 'sent',
+          verdict: 'forward',
           endpoint: { address: endpoint, port: 8080 },
           probability: 0.5,
           masquerade: true,
@@ -69,11 +69,11 @@ describe('a packet in mode userspace', () => {
 
   it('is refused without endpoints, or lost if it is a datagram', () => {
     const [closed] = walked({}, []);
-    expect(closed).toMatchObject({ verdict: 'refused', probability: 1 });
+    expect(closed).toMatchObject({ verdict: 'reject', probability: 1 });
     expect(closed!.steps.at(-1)!.effect).toBe('closed immediately: there is no endpoint');
     const udp: Partial<Service> = { ports: [{ name: '', protocol: 'UDP', port: 80, nodePort: 0 }] };
     const [lost] = walked({ protocol: 'UDP' }, [], udp);
-    expect(lost!.verdict).toBe('dropped');
+    expect(lost!.verdict).toBe('drop');
     expect(lost!.steps.at(-1)!.effect).toBe('dropped: there is no endpoint');
   });
 

@@ -74,9 +74,9 @@ describe('chains', () => {
       'goto: goto',
       'accept: accepts it',
     ]);
-    expect(base([jump('jump', drops), accepts])).toMatchObject([{ verdict: 'dropped' }]);
+    expect(base([jump('jump', drops), accepts])).toMatchObject([{ verdict: 'drop' }]);
     expect(base([])).toMatchObject([{ verdict: undefined, steps: [] }]);
-    expect(base([], policy)).toMatchObject([{ verdict: 'dropped' }]);
+    expect(base([], policy)).toMatchObject([{ verdict: 'drop' }]);
   });
 
   it('say nothing of jumps that led to nothing, and only of those', () => {
@@ -96,7 +96,7 @@ describe('chains', () => {
     const states = base([jump('jump', parts, second)]);
     expect(states.map(({ verdict, probability, steps }) => [verdict, probability, steps.length])).toEqual([
       [undefined, 0.25, 2],
-      ['dropped', 0.25, 3],
+      ['drop', 0.25, 3],
       [undefined, 0.5, 0],
     ]);
   });
@@ -111,7 +111,7 @@ describe('chains', () => {
     const before: Rule = rule('before', (met) => [
       { state: met, to: { verb: 'jump', chain: chain(before, drops) }, effect: 'jump' },
     ]);
-    expect(base([before])).toMatchObject([{ verdict: 'dropped' }]);
+    expect(base([before])).toMatchObject([{ verdict: 'drop' }]);
   });
 });
 
@@ -151,12 +151,12 @@ describe('an ending', () => {
   it('has an endpoint, and is sticky, only where the packet is sent and nothing stops it', () => {
     expect(verdictOf(state)).toMatchObject({ verdict: 'untouched', sticky: false });
     expect(verdictOf(sent(state, '10.1.1.1', 8080).state)).toMatchObject({
-      verdict: 'sent',
+      verdict: 'forward',
       endpoint: { address: '10.1.1.1', port: 8080 },
       sticky: true,
     });
     const stopped = verdictOf(dropped(sent(state, '10.1.1.1', 8080).state).state);
-    expect(stopped).toMatchObject({ verdict: 'dropped', sticky: false });
+    expect(stopped).toMatchObject({ verdict: 'drop', sticky: false });
     expect(stopped).not.toHaveProperty('endpoint');
   });
 });
@@ -182,7 +182,7 @@ describe('the path of hooks', () => {
   it.each<[string, Partial<Packet>, readonly string[]]>([
     ['forwarded', {}, ['prerouting eth0', 'forward eth0', 'postrouting eth0']],
     ['received', { destination: LOCAL }, ['prerouting eth0', 'input eth0']],
-    ['sent', { inputInterface: undefined }, ['output', 'postrouting']],
+    ['forward', { inputInterface: undefined }, ['output', 'postrouting']],
     [
       'sent to the node itself',
       { inputInterface: undefined, destination: LOCAL },
@@ -212,7 +212,7 @@ describe('the path of hooks', () => {
       () => false,
     );
     expect(path.follow(new PacketState(initialState(packet)))).toMatchObject([
-      { verdict: 'dropped', hook: 'prerouting' },
+      { verdict: 'drop', hook: 'prerouting' },
     ]);
   });
 });

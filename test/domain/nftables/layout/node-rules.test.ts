@@ -90,7 +90,7 @@ it('leaves the priority alone that another program gave a packet to no Service',
   };
   const endings = walkTable(table, () => undefined, packet, { localAddresses: new Set() });
   // It is dropped by the receiver, which takes no packet with a priority.
-  expect(endings.map(({ verdict }) => verdict)).toEqual(['dropped']);
+  expect(endings.map(({ verdict }) => verdict)).toEqual(['drop']);
 });
 
 it('masquerades what a pod sends to itself through a Service, and nothing else of it', () => {
@@ -144,10 +144,10 @@ describe.each(IP_FAMILIES)('a node port, %s', (family) => {
   }
 
   it.each<[string, SampleShape, string]>([
-    ['with endpoints', { nodePort: 30_080, number: 1 }, 'sent'],
-    ['without endpoints', { nodePort: 30_080, number: 1, endpoints: 0 }, 'refused'],
-    ['with endpoints here, of policy Local', local, 'sent'],
-    ['without endpoints here, of policy Local', { ...local, endpoints: 0 }, 'refused'],
+    ['with endpoints', { nodePort: 30_080, number: 1 }, 'forward'],
+    ['without endpoints', { nodePort: 30_080, number: 1, endpoints: 0 }, 'reject'],
+    ['with endpoints here, of policy Local', local, 'forward'],
+    ['without endpoints here, of policy Local', { ...local, endpoints: 0 }, 'reject'],
   ])('%s is known at the addresses that take node ports, and nowhere else', (_, shape, known) => {
     const at = (nodePortIPs: NodeNetwork['nodePortIPs']) =>
       [one, other, loopback, elsewhere].map((address) => verdict({ nodePortIPs }, shape, address));
@@ -157,15 +157,15 @@ describe.each(IP_FAMILIES)('a node port, %s', (family) => {
   });
 
   it.each<[string, Partial<SampleShape>, NodeNetwork['loopbackNodePorts'], string]>([
-    ['TCP', {}, 'rejected', 'refused'],
-    ['TCP without endpoints', { endpoints: 0 }, 'rejected', 'refused'],
+    ['TCP', {}, 'rejected', 'reject'],
+    ['TCP without endpoints', { endpoints: 0 }, 'rejected', 'reject'],
     ['TCP', {}, 'relayed', 'untouched'],
-    ['UDP', { protocol: 'UDP' }, 'rejected', 'refused'],
-    ['UDP', { protocol: 'UDP' }, 'relayed', 'refused'],
-    ['SCTP', { protocol: 'SCTP' }, 'relayed', 'refused'],
+    ['UDP', { protocol: 'UDP' }, 'rejected', 'reject'],
+    ['UDP', { protocol: 'UDP' }, 'relayed', 'reject'],
+    ['SCTP', { protocol: 'SCTP' }, 'relayed', 'reject'],
   ])('for %s %j, %s on loopback addresses, is %s there', (_, its, loopbackNodePorts, expected) => {
     const shape = { number: 1, nodePort: 30_080, ...its };
-    const elsewhereKnown = shape.endpoints === 0 ? 'refused' : 'sent';
+    const elsewhereKnown = shape.endpoints === 0 ? 'reject' : 'forward';
     for (const [nodePortIPs, known] of [
       ['all', elsewhereKnown],
       [[other], 'untouched'],

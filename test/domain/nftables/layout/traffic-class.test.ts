@@ -68,7 +68,7 @@ describe.each(IP_FAMILIES)('rules that remember clients, %s', (family) => {
     };
     const endings = table.walk(packet, { localAddresses: new Set() });
     expect(endings.length).toBeGreaterThan(1);
-    for (const ending of endings) expect(ending).toMatchObject({ verdict: 'sent', sticky: true });
+    for (const ending of endings) expect(ending).toMatchObject({ verdict: 'forward', sticky: true });
   });
 
   it('remember each for as many seconds as its Service says, and none for longer', () => {

@@ -44,7 +44,7 @@ const packet: Packet = {
 const otherPorts = { name: 'other-ports', link: 'docs/compare.md#other-ports', classes: 1 };
 const difference = {
   ...{ service: 'shop/web', packet, sender: 'a pod (10.244.1.5)', classes: 1 },
-  outcomes: ['refused', 'dropped'],
+  outcomes: ['reject', 'drop'],
   paths: [[], []],
 };
 const [family] = equal.families;
@@ -108,8 +108,8 @@ it('groups differences by Service over nodes', async () => {
     'n2    6.1.0   nft 1.8.9  ipvs   differs for shop/web; known differences other-ports',
     '  shop/web: 2 nodes: n1, n2',
     '    n1: a pod (10.244.1.5) → 10.96.0.1:80/TCP',
-    '      now:  refused',
-    '      then: dropped',
+    '      now:  reject',
+    '      then: drop',
     '    … 3 more; -o wide shows all',
     'known difference other-ports: packets to other ports … (n1, n2)',
     'schedulers in use: lc (n1, n2)',

@@ -502,7 +502,7 @@ it('shows on which nodes what becomes of a packet', async () => {
   );
   answering(
     {
-      'node-2': prints({ ...traceOf('dropped'), reason: 'no endpoint is ready' }),
+      'node-2': prints({ ...traceOf('drop'), reason: 'no endpoint is ready' }),
       'node-4': prints({ error: 'no route' }, 1),
     },
     prints(traceOf('forward', '10.244.1.5', '10.244.2.6')),
@@ -519,10 +519,10 @@ it('shows on which nodes what becomes of a packet', async () => {
       '     50.0 %  10.244.2.6:8080',
       '  source: kept',
       '  affinity: none',
-      'dropped on 1 of 5 nodes (node-2): no endpoint is ready',
+      'drop on 1 of 5 nodes (node-2): no endpoint is ready',
       '  10.0.0.1 → 10.96.0.1:80/TCP, sent by this node, by the rules as they should be',
       '    no rule concerns it',
-      '  outcome: dropped',
+      '  outcome: drop',
       '    because no endpoint is ready',
       'error on 1 of 5 nodes (node-4)',
       '  Error: no route',

@@ -37,7 +37,7 @@ describe('colors', () => {
     ['pending', YELLOW],
     ['not-serving', RED],
     ['failed', RED],
-    ['dropped', RED],
+    ['drop', RED],
   ])('of %s', (state, color) => {
     chooseColors('always');
     expect(written(`a ${inToneOf(state, 'text')} b\n`)).toBe(`a ${color}text${PLAIN} b\n`);

@@ -71,7 +71,7 @@ it('names the rule that stops them, and does not call the Service sound', async 
           reason: 'a rule of another program, in inet guard f: drop',
           stoppedBy: stoppedBy as never,
         }
-      : { outcome: 'dropped', reason: 'load-balancer IPs accept only 198.51.100.0/24' },
+      : { outcome: 'drop', reason: 'load-balancer IPs accept only 198.51.100.0/24' },
   );
   expect(kernelWalkText(kernel)).toBe(
     '  in the kernel: from node to 10.96.7.1:80/TCP: mixed, a rule of another program, in inet guard f: drop; `kubeproxy trace --kernel --from node --to 10.96.7.1:80/TCP` shows its path\n',
@@ -94,14 +94,14 @@ it('ends when the time is up, with what is known by then, and when packets canno
   const late = walked(
     explanation,
     ({ from }) => {
-      if (from.kind === 'node') return { outcome: 'dropped', reason: 'r', stoppedBy: stoppedBy as never };
+      if (from.kind === 'node') return { outcome: 'drop', reason: 'r', stoppedBy: stoppedBy as never };
       giveUp();
       return new Promise<never>(() => {});
     },
     timeUp,
   );
   expect((await late).kernel).toEqual({
-    obstacles: [{ from: 'node', to: '10.96.7.1:80/TCP', outcome: 'dropped', reason: 'r' }],
+    obstacles: [{ from: 'node', to: '10.96.7.1:80/TCP', outcome: 'drop', reason: 'r' }],
     incompleteReason: 'there was no time to follow all packets',
   });
   const { kernel } = await walked(explanation, () => Promise.reject(new Error('not in mode userspace')));

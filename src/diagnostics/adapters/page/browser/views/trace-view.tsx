@@ -88,9 +88,9 @@ function TraceForm(props: Query & { readonly onSubmit: () => void }): JSX.Elemen
 
 const OUTCOMES: Readonly<Record<TraceAnswer['outcome'], readonly [MarkKind, words: string]>> = {
   forward: ['ok', 'is forwarded'],
-  refused: ['error', 'is rejected: the sender gets an error'],
-  dropped: ['error', 'is dropped: the sender gets no answer'],
-  untouched: ['off', 'is changed by no rule'],
+  reject: ['error', 'is rejected: the sender gets an error'],
+  drop: ['error', 'is dropped: the sender gets no answer'],
+  untouched: ['off', 'is untouched: no rule changes it'],
   mixed: ['warning', 'meets rules of other programs that leave it to chance'],
 };
 
