@@ -7,7 +7,7 @@ import {
 import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import { serviceOf, servicePortName, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { ServiceNote } from '../ports/backend.js';
-import { conflictsText, type ConflictingFrontend } from '../../domain/verdict/conflicts.js';
+import { conflictReason, type ConflictingFrontend } from '../../domain/verdict/conflicts.js';
 import { compactTexts } from '../words.js';
 import type { DegradedStatus } from './port-status.js';
 
@@ -56,6 +56,7 @@ export class Deviations {
     };
     return {
       held: () => lost.map(ownerOf),
+      hasNone: entry?.frontends.length === 0,
       texts,
       ...(lack !== undefined && { limitedBy: 'node' }),
     };
@@ -66,11 +67,13 @@ export class Deviations {
 interface Deviation extends Pick<DegradedStatus, 'limitedBy'> {
   /** The frontends that others own, with their present owners. */
   held(): readonly ConflictingFrontend[];
+  /** It owns no frontend. */
+  readonly hasNone: boolean;
   readonly texts: readonly string[];
 }
 
 /** Names the owners of frontends as they are when it is read: a new owner costs all others that request the frontend nothing. */
-export function degradedStatus(since: string, { held, texts, ...rest }: Deviation): DegradedStatus {
+export function degradedStatus(since: string, { held, hasNone, texts, ...rest }: Deviation): DegradedStatus {
   const limits = texts.length > 0 ? { limits: texts } : {};
   if (held().length === 0)
     return { state: 'degraded', sinceTime: since, reason: texts.join('; '), ...limits, ...rest };
@@ -81,7 +84,7 @@ export function degradedStatus(since: string, { held, texts, ...rest }: Deviatio
       return held();
     },
     get reason() {
-      return [conflictsText(held()), ...texts].join('; ');
+      return [conflictReason(held(), hasNone), ...texts].join('; ');
     },
     ...limits,
     ...rest,

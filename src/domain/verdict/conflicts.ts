@@ -19,26 +19,22 @@ export function ownerText({ owner, portName }: Pick<ConflictingFrontend, 'owner'
   return `belongs to ${owner}${portName === undefined ? '' : `:${portName}`}`;
 }
 
-/** The frontends of a service port that others have, the first few by name. */
-export function conflictsText(conflicts: readonly ConflictingFrontend[]): string {
-  return named(
-    conflicts.map((one) => `${one.frontend} ${ownerText(one)}`),
-    '; ',
-  );
+/** The frontends of a service port that others have, the first few by name. @param hasNone no frontend is its own */
+export function conflictReason(conflicts: readonly ConflictingFrontend[], hasNone: boolean): string {
+  const texts = conflicts.map((one) => `${one.frontend} ${ownerText(one)}`);
+  return `${hasNone ? 'all its frontends belong to other Services: ' : ''}${named(texts, '; ')}`;
 }
 
-/** @param hasNone no frontend is its own */
+/** @param hasNone as in `conflictReason` */
 export function conflict(
   service: NamedService,
   conflicts: readonly ConflictingFrontend[],
   hasNone: boolean,
 ): Verdict {
-  const text = conflictsText(conflicts);
-  const reason = hasNone ? `all its frontends belong to other Services: ${text}` : text;
   return {
     state: hasNone ? 'error' : 'warning',
     cause: 'FrontendConflict',
-    reason,
+    reason: conflictReason(conflicts, hasNone),
     nextStep: `remove the address or port from one of the Services: ${edit(service)}`,
   };
 }
