@@ -378,7 +378,7 @@ it('a service port that cannot be programmed is an event of its Service', async 
       type: 'Warning',
       reason: 'ProgrammingFailed',
       action: 'SyncProxyRules',
-      note: 'node node1, tcp/ (IPv4): it cannot be programmed on this node: the kernel rejected it; check the proxy of this node: kubeproxy status',
+      note: 'node node1, tcp/ (IPv4): it cannot be programmed on the node: the kernel rejected it; check the proxy of the node: kubeproxy status',
     },
   ]);
   // Further tries fail for the same reason: the event is a series.

@@ -1,4 +1,15 @@
-import { answers, jsonSchemas, schemaOf, type JsonSchema } from '../../scripts/docs/json-schemas.js';
+import { readdirSync, readFileSync } from 'node:fs';
+import {
+  allAnswers,
+  answers,
+  clusterAnswers,
+  jsonSchemas,
+  routes,
+  schemaOf,
+  type JsonSchema,
+} from '../../scripts/docs/json-schemas.js';
+import { CLUSTER_QUERIES } from '../../src/diagnostics/adapters/cli/cluster/cluster-command.js';
+import { subcommandsOf } from '../../src/diagnostics/adapters/cli/subcommands.js';
 import {
   explanationOf,
   portOf,
@@ -104,7 +115,7 @@ const OF_SEVERAL_TYPES = ['endpoint', 'error', 'frontend', 'objects', 'services'
 
 it('a name has the same type in all answers', () => {
   const types = new Map<string, Set<string>>();
-  for (const shape of Object.values(answers))
+  for (const [, , shape] of allAnswers())
     for (const [name, type] of fieldTypes(schemaOf(shape)))
       types.set(name, (types.get(name) ?? new Set()).add(type));
   const several = [...types].flatMap(([name, all]) => (all.size > 1 ? name : []));
@@ -113,7 +124,7 @@ it('a name has the same type in all answers', () => {
 
 it('names are nouns in camelCase, without the private words of earlier versions', () => {
   const names = new Set(
-    Object.values(answers).flatMap((shape) => [...fieldTypes(schemaOf(shape))].map(([name]) => name)),
+    allAnswers().flatMap(([, , shape]) => [...fieldTypes(schemaOf(shape))].map(([name]) => name)),
   );
   for (const name of names) {
     expect(name).toMatch(/^[a-z][a-zA-Z0-9]*$/);
@@ -123,8 +134,25 @@ it('names are nouns in camelCase, without the private words of earlier versions'
   }
 });
 
+it('every command with -o json has one, on a node and in the plugin', () => {
+  const withJson = subcommandsOf('kubeproxy').filter(({ options = [] }) =>
+    options.some(({ long, argChoices = [] }) => long === '--output' && argChoices.includes('json')),
+  );
+  expect(Object.keys(answers).sort()).toEqual(withJson.map(({ name }) => name).sort());
+  expect(Object.keys(clusterAnswers).sort()).toEqual(CLUSTER_QUERIES.filter((one) => one !== 'dump').sort());
+});
+
+it('every debug route has one', () => {
+  const folder = 'src/diagnostics/adapters/debug';
+  const sources = readdirSync(folder).map((file) => readFileSync(`${folder}/${file}`, 'utf8'));
+  const served = sources.flatMap((source) => source.match(/(?<=')\/debug\/\w+(?=')/g) ?? []);
+  expect(Object.keys(routes).sort()).toEqual(served.sort());
+});
+
 it('each is a file of the package', () => {
-  expect(jsonSchemas().map(({ path }) => path)).toContain('schemas/status.json');
+  expect(jsonSchemas().map(({ path }) => path)).toEqual(
+    expect.arrayContaining(['schemas/status.json', 'schemas/cluster-status.json', 'schemas/debug-sync.json']),
+  );
   for (const { text } of jsonSchemas())
     expect(JSON.parse(text)).toMatchObject({ $schema: 'https://json-schema.org/draft/2020-12/schema' });
 });

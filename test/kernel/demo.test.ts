@@ -138,7 +138,7 @@ describe('npm start', () => {
     const explained = async (name: string): Promise<string> =>
       (await fetch(`${page}debug/explain?subject=broken/${name}`)).text();
     expect(await explained('login')).toContain(
-      'externalTrafficPolicy is Local and no endpoint on this node is ready',
+      'externalTrafficPolicy is Local and no endpoint on the node is ready',
     );
     expect(await explained('search')).toContain('no EndpointSlice has a port named http (they have: web)');
     const explain = /ip netns exec (\S+) bin\/kubeproxy explain login/.exec(shown);

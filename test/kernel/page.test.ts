@@ -177,7 +177,7 @@ describe('one Service', () => {
     const frontends = page.getByRole('table', { name: 'Frontends' });
     await frontends.waitFor();
     const verdict = await page.getByRole('region', { name: 'Verdict' }).innerText();
-    expect(verdict).toMatch(/ok: externalTrafficPolicy is Local and no endpoint on this node is ready/);
+    expect(verdict).toMatch(/ok: externalTrafficPolicy is Local and no endpoint on the node is ready/);
     const list = await frontends.locator('tbody tr').allInnerTexts();
     expect(list[0]).toMatch(/172\.30\.200\.6:80\s+cluster-ip\s+Cluster\s+forward, .*2 endpoints/);
     expect(list[1]).toMatch(/\*:30186\s+node-port\s+Local\s+drop, externalTrafficPolicy is Local/);

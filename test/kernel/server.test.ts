@@ -204,7 +204,7 @@ describe.each(sampleOf(['nftables', 'iptables']))('the servers of mode %s', (mod
     );
     expect(known.stdout).toContain('cluster-ip 172.30.20.6:80 (Cluster): forward, to 1 endpoint');
     expect(known.stdout).toContain('endpoint [fd00:10:244:1::11]:8080: on node1 (this node): ready, used');
-    expect(known.stdout).toContain(`health check on port ${checkPort}: listening; endpoints on this node: 1`);
+    expect(known.stdout).toContain(`health check on port ${checkPort}: listening; endpoints on the node: 1`);
     expect(known.exitCode).toBe(0);
     const unknown = await Command.run(node, ['explain', 'shop/none']);
     expect(unknown).toMatchObject({

@@ -290,7 +290,7 @@ export const BROKEN_SERVICES: readonly BrokenService[] = [
       state: 'error',
       cause: 'NoLocalEndpoint',
       reason:
-        'internalTrafficPolicy is Local and no endpoint on this node is ready: packets from clients on this node are dropped',
+        'internalTrafficPolicy is Local and no endpoint on the node is ready: packets from clients on the node are dropped',
       nextStep:
         'run a pod on every node, or set internalTrafficPolicy to Cluster: kubectl -n shop edit service local-elsewhere',
     },
@@ -311,7 +311,7 @@ export const BROKEN_SERVICES: readonly BrokenService[] = [
       state: 'ok',
       cause: 'NoLocalEndpoint',
       reason:
-        'externalTrafficPolicy is Local and no endpoint on this node is ready: load balancers use other nodes',
+        'externalTrafficPolicy is Local and no endpoint on the node is ready: load balancers use other nodes',
     },
   },
   {
@@ -472,8 +472,8 @@ export const BROKEN_SERVICES: readonly BrokenService[] = [
     expected: {
       state: 'error',
       cause: 'ProgrammingFailed',
-      reason: 'it cannot be programmed on this node: the kernel rejects it',
-      nextStep: 'check the proxy of this node: kubeproxy status',
+      reason: 'it cannot be programmed on the node: the kernel rejects it',
+      nextStep: 'check the proxy of the node: kubeproxy status',
     },
   },
 ];

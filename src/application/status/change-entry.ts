@@ -9,6 +9,7 @@ import {
   time,
   variants,
   word,
+  type Shape,
 } from '../../domain/shape.js';
 /** How a list changed. */
 export type ListChange = ReturnType<typeof listChange>;
@@ -22,7 +23,7 @@ const listChange = fields({
   examples: list(text),
 });
 
-const change = {
+const ofEachChange = {
   family,
   /** When the outcome was known. */
   time,
@@ -35,7 +36,7 @@ const change = {
 /** The outcome for one service port that changed. */
 export type ServicePortChange = ReturnType<typeof servicePortChange>;
 const servicePortChange = fields({
-  ...change,
+  ...ofEachChange,
   kind: oneOf('service-port'),
   /** Its key. */
   servicePort: text,
@@ -56,7 +57,7 @@ const servicePortChange = fields({
 /** What concerned a whole family: a first sync or one after a failure, a failure as a whole, a repair. */
 export type FamilyChange = ReturnType<typeof familyChange>;
 const familyChange = fields({
-  ...change,
+  ...ofEachChange,
   kind: oneOf('everything-programmed', 'sync-failed', 'repaired'),
   /** If a sync was made. */
   durationSeconds: optional(number),
@@ -64,19 +65,18 @@ const familyChange = fields({
 
 /** What one sync or repair did, of which a proxy remembers the last thousand. */
 export type ChangeEntry = ServicePortChange | FamilyChange;
+export const change: Shape<ChangeEntry> = variants('kind', {
+  'service-port': servicePortChange,
+  'everything-programmed': familyChange,
+  'sync-failed': familyChange,
+  repaired: familyChange,
+});
 
 /** The answer to a question for the history. */
 export type History = ReturnType<typeof historyAnswer>;
 export const historyAnswer = fields({
   /** The oldest first. */
-  changes: list(
-    variants('kind', {
-      'service-port': servicePortChange,
-      'everything-programmed': familyChange,
-      'sync-failed': familyChange,
-      repaired: familyChange,
-    }),
-  ),
+  changes: list(change),
   /** All changes since the start, also those that are forgotten by now. */
   total: number,
 });

@@ -16,7 +16,7 @@ import { parseDisplayName, serviceOf as keyOfService } from '../../domain/model/
 
 /** How one or more classes of packets are treated by each side. */
 export type ReportedDifference = ReturnType<typeof reportedDifference>;
-const reportedDifference = fields({
+export const reportedDifference = fields({
   /** `namespace/name`, or an address where no rule names a Service. */
   service: text,
   /** One packet that shows it. */

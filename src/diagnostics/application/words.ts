@@ -158,7 +158,7 @@ export function outcomeWords(
 /** Whether the health check of a Service answers, and what: on terminals and on the page alike. */
 export function healthCheckWords({ port, localEndpoints, listening, problem }: HealthCheckState): string {
   const state = listening ? 'listening' : `not listening${problem === undefined ? '' : `: ${problem}`}`;
-  return `health check on port ${port}: ${state}; endpoints on this node: ${localEndpoints}`;
+  return `health check on port ${port}: ${state}; endpoints on the node: ${localEndpoints}`;
 }
 
 /** `http TCP`, as terminals and the page name a port of a Service; it may have no name, or its protocol be unknown. */

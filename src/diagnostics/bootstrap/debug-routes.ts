@@ -134,7 +134,7 @@ function reportRoutes(parts: DiagnosedParts, addresses: ExplainAddress, startTim
     ...serviceRoutes(explain, addresses, () => ({
       idle: !source.delivering && loops.every((loop) => loop.inSync),
       appliedEvents: clusterEvents.eventCount,
-      changes: changeHistory.total,
+      totalChanges: changeHistory.total,
     })),
     ...serviceListRoutes(list),
     ...searchRoutes(new SearchServices(state, loops, list, verdicts)),

@@ -57,7 +57,7 @@ export function conflictOutcome(outcome: PacketOutcome, places: readonly string[
     case 'reject':
       return 'packets are rejected: it has no endpoint that can be used';
     case 'drop':
-      return 'packets are dropped: its policy is Local, and no endpoint on this node is ready';
+      return 'packets are dropped: its policy is Local, and no endpoint on the node is ready';
     case 'forward':
       return `packets go to ${places.length === 1 ? 'its endpoint' : `its ${counted(places.length, 'endpoint')}`} ${named(places)}`;
   }

@@ -55,7 +55,7 @@ function checkPods(service: NamedService, command: 'get' | 'describe', also = ''
     : kubectl(service, `${command} pods -l ${service.selector}${also}`);
 }
 
-const CHECK_PROXY = 'check the proxy of this node: kubeproxy status';
+const CHECK_PROXY = 'check the proxy of the node: kubeproxy status';
 
 /* Programming. */
 
@@ -66,7 +66,7 @@ export function programmingFailed(reason: string, limitedBy: 'mode' | 'node' | u
         `this mode of the proxy does not support it: ${reason}`,
         'use another mode of the proxy, or change the Service: kubeproxy status shows the mode',
       )
-    : error('ProgrammingFailed', `it cannot be programmed on this node: ${reason}`, CHECK_PROXY);
+    : error('ProgrammingFailed', `it cannot be programmed on the node: ${reason}`, CHECK_PROXY);
 }
 
 export function removalFailed(reason: string): Verdict {
@@ -114,9 +114,9 @@ export function kernelObstacle(kind: 'not-forwarded' | 'bridged', text: string):
     ? error(
         'ForwardingDisabled',
         text,
-        'switch on forwarding on this node: sysctl -w net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1',
+        'switch on forwarding on the node: sysctl -w net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1',
       )
-    : error('BridgeNotFiltered', text, 'filter bridged packets on this node: modprobe br_netfilter');
+    : error('BridgeNotFiltered', text, 'filter bridged packets on the node: modprobe br_netfilter');
 }
 
 /** Rules of other programs, or settings, stop packets of the Service. */
@@ -243,11 +243,11 @@ export function onlyTerminating(service: NamedService, count: number): Verdict {
 }
 
 export function noLocalEndpoint(service: NamedService, isInternal: boolean): Verdict {
-  const missing = 'is Local and no endpoint on this node is ready';
+  const missing = 'is Local and no endpoint on the node is ready';
   return isInternal
     ? error(
         'NoLocalEndpoint',
-        `internalTrafficPolicy ${missing}: packets from clients on this node are dropped`,
+        `internalTrafficPolicy ${missing}: packets from clients on the node are dropped`,
         `run a pod on every node, or set internalTrafficPolicy to Cluster: ${edit(service)}`,
       )
     : ok('NoLocalEndpoint', `externalTrafficPolicy ${missing}: load balancers use other nodes`);
@@ -405,6 +405,6 @@ export function unknown(service: ServiceKey, problem: string): Verdict {
 
 /** Packets to a frontend go to endpoints. */
 export function forwarded(endpoints: number, isLocal: boolean, also: string | undefined): Verdict {
-  const where = `to ${counted(endpoints, 'endpoint')}${isLocal ? ' on this node' : ''}`;
+  const where = `to ${counted(endpoints, 'endpoint')}${isLocal ? ' on the node' : ''}`;
   return { state: 'ok', reason: also === undefined ? where : `${where}; ${also}` };
 }

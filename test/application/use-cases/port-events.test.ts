@@ -69,7 +69,7 @@ it('a port that the kernel rejects is an event, but not one that was never tried
   expect(posted).toMatchObject([
     {
       reason: 'ProgrammingFailed',
-      note: 'node n1, tcp/http (IPv4): it cannot be programmed on this node: EINVAL; check the proxy of this node: kubeproxy status',
+      note: 'node n1, tcp/http (IPv4): it cannot be programmed on the node: EINVAL; check the proxy of the node: kubeproxy status',
     },
   ]);
 });

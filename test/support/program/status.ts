@@ -1,4 +1,4 @@
-import type { SyncState } from '../../../src/diagnostics/adapters/debug/report-routes.js';
+import type { SyncState } from '../../../src/diagnostics/application/status/proxy-status.js';
 import type { ProxyStatus } from '../../../src/diagnostics/application/status/proxy-status.js';
 import type { Host } from '../testbed/host.js';
 

@@ -1,6 +1,6 @@
 /** `kubectl kubeproxy dump`: one archive with the bundle of each node, the logs of its pods, and the objects of the API server. */
 
-import { ExitCode } from '../../../adapters/cli/exit-code.js';
+import { ExitCode, exitCodeOf } from '../../../adapters/cli/exit-code.js';
 import { findProxies } from '../cli/cluster/query-cluster.js';
 import type { ClusterAccess } from '../cli/cluster/cluster-command.js';
 import { reportArchive } from '../cli/commands/dump.js';
@@ -94,7 +94,7 @@ export async function dumpCluster(
     const index = await archive.finish();
     await reportArchive(archive.path, index);
     if (answers.length === 0) return ExitCode.notReachable;
-    return missingFiles(index).length > 0 ? 1 : 0;
+    return exitCodeOf(missingFiles(index).length > 0);
   } catch (error) {
     await archive.discard();
     throw error;

@@ -7,7 +7,7 @@ import type { OutputFormat, OutputOptions, WatchOptions } from './options.js';
 import type { AboutUnknown } from '../../application/status/service-row.js';
 import { reportUnknown } from './find-services.js';
 import { formatted, jsonLine, print } from './output.js';
-import { fields, flag, number } from '../../../domain/shape.js';
+import { syncAnswer } from '../../application/status/proxy-status.js';
 import type { RunningProxy } from './running-proxy.js';
 
 /** How a command shows an answer. */
@@ -17,7 +17,7 @@ export interface Shown<Answer, Item extends object> {
   /** For `-o name`; missing: it is not among the formats of the command. */
   names?(answer: Answer): readonly string[];
   /** If all names are known. */
-  exitCode(answer: Answer): number;
+  exitCode(answer: Answer): ExitCode;
   /** The items of the answer, for `-w`. */
   watched(answer: Answer): Watched<Item>;
   /** Milliseconds to the next query after one that took so many. */
@@ -164,18 +164,15 @@ function textOf<Item extends object>(
   }
 }
 
-/** Part of the answer to `/debug/sync`. While it is the same, the proxy has received nothing and programmed nothing; it costs nearly nothing. */
-const syncState = fields({ idle: flag, appliedEvents: number, changes: number });
-
-/** Queries only when the state of the proxy is another one than before. */
+/** Queries only when the state of the proxy is another one than before, which costs nearly nothing. */
 export function whenChanged<Answer>(
   proxy: RunningProxy,
   query: () => Promise<Answer>,
 ): () => Promise<Answer | undefined> {
   let previous: string | undefined;
   return async () => {
-    const { idle, appliedEvents, changes } = await proxy.query('/debug/sync', syncState);
-    const state = `${idle} ${appliedEvents} ${changes}`;
+    const { idle, appliedEvents, totalChanges } = await proxy.query('/debug/sync', syncAnswer);
+    const state = `${idle} ${appliedEvents} ${totalChanges}`;
     if (state === previous) return undefined;
     previous = state;
     return query();

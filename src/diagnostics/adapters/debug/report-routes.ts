@@ -2,6 +2,7 @@
 
 import type { ChangeHistory, HistoryFilter } from '../../../application/status/change-history.js';
 import type { ReportStatus } from '../../application/status/report-status.js';
+import type { SyncState } from '../../application/status/proxy-status.js';
 import {
   respondJson,
   type Routes,
@@ -57,16 +58,6 @@ function historyFilterOf(parameters: URLSearchParams): HistoryFilter | { readonl
     since: milliseconds,
     limit: limit === null ? undefined : Number(limit),
   };
-}
-
-/** How much of the delivered events is programmed. */
-export interface SyncState {
-  /** Everything delivered has been programmed, and the source is not in the middle of a change of many objects. */
-  readonly idle: boolean;
-  /** Object events since the start. */
-  readonly appliedEvents: number;
-  /** Changes of what is programmed since the start, as the history counts them. */
-  readonly changes: number;
 }
 
 /**

@@ -63,7 +63,7 @@ export class ProxyPods implements NodeProxies {
 
   private async query(pod: Pod | undefined, { words, timeout }: ProxyQuery): Promise<string> {
     const container = pod && proxyContainer(pod);
-    if (!pod || !container) throw new NoAnswerError('absent', 'no pod of a proxy is on this node');
+    if (!pod || !container) throw new NoAnswerError('absent', 'the node has no pod of a proxy');
     const { name, namespace } = pod.metadata;
     const state = notRunning(pod, container.name);
     if (state !== undefined) throw new NoAnswerError('not-running', `the pod ${name} does not run: ${state}`);

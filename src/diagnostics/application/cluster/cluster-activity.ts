@@ -3,39 +3,47 @@ import { grouped } from '../../../domain/model/maps.js';
 import { servicePortKey } from '../../../domain/model/service-port-name.js';
 import type { PortReport, TrafficReport } from '../../domain/traffic.js';
 import { type NodeAnswer, unknownEverywhere } from './query-nodes.js';
-import type { AboutUnknown, UnknownName } from '../status/service-row.js';
-import type { ChangeEntry, History } from '../../../application/status/change-entry.js';
+import { unknownName, type AboutUnknown, type UnknownName } from '../status/service-row.js';
+import { change, type ChangeEntry, type History } from '../../../application/status/change-entry.js';
+import { both, fields, list, number, protocol, text } from '../../../domain/shape.js';
+
+const sums = { openConnections: number, newConnectionsPerSecond: number, unansweredConnections: number };
 
 /** Connections of a cluster. */
-export interface ClusterTraffic {
-  /** Sums over the nodes that answered, the most open connections first. */
-  readonly services: readonly SummedTraffic[];
+export type ClusterTraffic = ReturnType<typeof clusterTraffic>;
+export const clusterTraffic = fields({
+  /** Service ports: sums over the nodes that answered, the most open connections first. */
+  services: list(
+    fields({
+      namespace: text,
+      name: text,
+      portName: text,
+      protocol,
+      ...sums,
+      /** Nodes through which it has connections. */
+      nodeCount: number,
+      /** How many endpoints do not answer some node. */
+      unresponsiveEndpoints: number,
+    }),
+  ),
   /** Nodes that answered, and whose kernel does not track connections of Services. */
-  readonly untracked: readonly string[];
-}
+  untrackedNodes: list(text),
+  /** Requested names that no node knows. */
+  unknownNames: list(unknownName),
+});
 
-type Sum = 'openConnections' | 'newConnectionsPerSecond' | 'unansweredConnections';
-
-/** Connections of one service port. */
-export interface SummedTraffic extends Pick<
-  PortReport,
-  'namespace' | 'name' | 'portName' | 'protocol' | Sum
-> {
-  /** Nodes through which it has connections. */
-  readonly nodes: number;
-  /** How many endpoints do not answer some node. */
-  readonly unresponsiveEndpoints: number;
-}
+type SummedTraffic = ClusterTraffic['services'][number];
 
 /** Adds up what the nodes say, over both IP families. */
-export function sumTraffic(answers: readonly NodeAnswer<TrafficReport>[]): ClusterTraffic {
+export function sumTraffic(answers: readonly NodeAnswer<TrafficReport & AboutUnknown>[]): ClusterTraffic {
   const reported = answers.flatMap(({ node, answer }) =>
     answer.services.map((traffic) => ({ node, traffic })),
   );
   const byPort = grouped(reported, ({ traffic }) => keyOf(traffic));
   const services = [...byPort.values()].map((all) => {
     const { namespace, name, portName, protocol } = all[0]!.traffic;
-    const sum = (count: Sum): number => all.reduce((total, { traffic }) => total + traffic[count], 0);
+    const sum = (count: keyof typeof sums): number =>
+      all.reduce((total, { traffic }) => total + traffic[count], 0);
     return {
       namespace,
       name,
@@ -44,13 +52,14 @@ export function sumTraffic(answers: readonly NodeAnswer<TrafficReport>[]): Clust
       openConnections: sum('openConnections'),
       newConnectionsPerSecond: sum('newConnectionsPerSecond'),
       unansweredConnections: sum('unansweredConnections'),
-      nodes: new Set(all.map(({ node }) => node)).size,
+      nodeCount: new Set(all.map(({ node }) => node)).size,
       unresponsiveEndpoints: new Set(all.flatMap(({ traffic }) => unresponsivePlaces(traffic))).size,
     };
   });
   return {
     services: services.sort(byConnections),
-    untracked: answers.flatMap(({ node, answer }) => (!answer.servicesTracked ? node : [])),
+    untrackedNodes: answers.flatMap(({ node, answer }) => (!answer.servicesTracked ? node : [])),
+    unknownNames: unknownEverywhere(answers.map(({ answer }) => answer.unknownNames ?? [])),
   };
 }
 
@@ -74,14 +83,15 @@ function byConnections(a: SummedTraffic, b: SummedTraffic): number {
 }
 
 /** The last changes of all proxies of a cluster. */
-export interface ClusterHistory {
+export type ClusterHistory = ReturnType<typeof clusterHistory>;
+export const clusterHistory = fields({
   /** The oldest first. */
-  readonly changes: readonly NodeChange[];
+  changes: list(both(change, fields({ node: text }))),
   /** All changes since the starts of the proxies, also those that are left out or forgotten by now. */
-  readonly total: number;
-  /** The Service that was asked about, if no node knows it. */
-  readonly unknownNames: readonly UnknownName[];
-}
+  total: number,
+  /** Requested names that no node knows. */
+  unknownNames: list(unknownName),
+});
 
 export type NodeChange = ChangeEntry & { readonly node: string };
 

@@ -1,6 +1,6 @@
-import { nodeRules, type NodeRules } from '../../domain/compare/node-rules.js';
-import { both, fields } from '../../../domain/shape.js';
-import { comparisonAnswer, type ReportedDifference } from '../comparison-report.js';
+import { nodeRules } from '../../domain/compare/node-rules.js';
+import { both, fields, list, number, oneOf, optional, text } from '../../../domain/shape.js';
+import { comparisonAnswer, reportedDifference } from '../comparison-report.js';
 import type { NodeAnswer } from './query-nodes.js';
 import type { AboutUnknown } from '../status/service-row.js';
 import type { DifferenceReport } from '../difference/difference-report.js';
@@ -10,34 +10,37 @@ type NodeComparison = ReturnType<typeof nodeComparison>;
 export const nodeComparison = both(fields({ nodeRules }), comparisonAnswer);
 
 /** A node's kernel, compared with the rules that are planned for it. */
-export interface ComparedNode extends NodeRules {
-  readonly node: string;
-  /** Of the kernel's rules. */
-  readonly mode: string;
-  readonly result: 'equal' | 'different' | 'unknown';
-  /** Why the planned mode cannot run there. */
-  readonly obstacle?: string | undefined;
-  /** Known differences that are not expected. */
-  readonly known: readonly { readonly name: string; readonly sentence: string }[];
-  /** Names of known differences that are expected. */
-  readonly expected: readonly string[];
-  readonly differences: readonly ReportedDifference[];
-  /** Classes of packets that differ and are not listed. */
-  readonly unlisted: number;
-  /** What of the rules is not understood. */
-  readonly unknowns: readonly string[];
-  readonly notes: readonly string[];
-}
+export type ComparedNode = ReturnType<typeof comparedNode>;
+const comparedNode = both(
+  nodeRules,
+  fields({
+    node: text,
+    /** Of the kernel's rules. */
+    mode: text,
+    result: oneOf('equal', 'different', 'unknown'),
+    /** Why the planned mode cannot run there. */
+    obstacle: optional(text),
+    /** Known differences that are not expected. */
+    knownDifferences: list(fields({ name: text, sentence: text })),
+    /** Names of known differences that are expected. */
+    expectedDifferences: list(text),
+    differences: list(reportedDifference),
+    /** Classes of packets that differ and are not listed. */
+    omitted: number,
+    /** Rules that are not understood. */
+    unknownRules: list(text),
+    notes: list(text),
+  }),
+);
 
-export interface ClusterComparison {
-  readonly nodes: readonly ComparedNode[];
-}
+export type ClusterComparison = ReturnType<typeof clusterComparisonAnswer>;
+export const clusterComparisonAnswer = fields({ nodes: list(comparedNode) });
 
 export function clusterComparison(answers: readonly NodeAnswer<NodeComparison>[]): ClusterComparison {
-  return { nodes: answers.map(({ node, answer }) => comparedNode(node, answer)) };
+  return { nodes: answers.map(({ node, answer }) => compared(node, answer)) };
 }
 
-function comparedNode(
+function compared(
   name: string,
   { nodeRules, obstacle, families, notes, problems }: NodeComparison,
 ): ComparedNode {
@@ -57,11 +60,11 @@ function comparedNode(
     mode: families[0]?.modes[0] ?? '-',
     result: differs ? 'different' : unknowns.size > 0 ? 'unknown' : 'equal',
     obstacle,
-    known: known.map((each) => ({ name: each.name, sentence: each.sentence })),
-    expected: all.flatMap((each) => (each.expected ? each.name : [])),
+    knownDifferences: known.map((each) => ({ name: each.name, sentence: each.sentence })),
+    expectedDifferences: all.flatMap((each) => (each.expected ? each.name : [])),
     differences,
-    unlisted: families.reduce((sum, { omitted }) => sum + omitted, 0),
-    unknowns: [...unknowns],
+    omitted: families.reduce((sum, { omitted }) => sum + omitted, 0),
+    unknownRules: [...unknowns],
     notes: [...problems.map((problem) => `ignored: ${problem}`), ...notes, ...nodeRules.unread],
   };
 }

@@ -1,21 +1,31 @@
 import { frontendPlace } from '../../../domain/forwarding/forwarding-entry.js';
 import { append } from '../../../domain/model/maps.js';
 import { hostPort } from '../../../domain/net/address.js';
-import type { AddressExplanation, Explanation, PortExplanation } from '../explain/explanation.js';
-import { foldNodes, type NodeAnswer, type NodeGroup } from './query-nodes.js';
+import {
+  explanationAnswer,
+  type AddressExplanation,
+  type Explanation,
+  type PortExplanation,
+} from '../explain/explanation.js';
+import { fields, list, text } from '../../../domain/shape.js';
+import { foldNodes, nodeGroups, type NodeAnswer } from './query-nodes.js';
 
 /** The explanation of a Service, or of an address or a port. */
 export type Explained = Explanation | AddressExplanation;
 
 /** The explanations of one subject on the nodes of a cluster. */
-export interface ClusterExplanation {
+export type ClusterExplanation = ReturnType<typeof clusterExplanation>;
+const clusterExplanation = fields({
   /** `shop/web`, `10.96.0.1:80/TCP`. */
-  readonly subject: string;
+  subject: text,
   /** Nodes with the same verdict that know the same frontends and endpoints, the largest group first. */
-  readonly groups: readonly NodeGroup<Explained>[];
+  groups: nodeGroups(explanationAnswer),
   /** Nodes that know other frontends or endpoints than most: their objects are out of date, or those of the others. */
-  readonly differingNodes: readonly string[];
-}
+  differingNodes: list(text),
+});
+
+/** The answer about several subjects. */
+export const clusterExplanations = fields({ subjects: list(clusterExplanation) });
 
 /** Folds the explanations of each subject. A name that a node finds in a namespace is not missing. */
 export function foldExplanations(

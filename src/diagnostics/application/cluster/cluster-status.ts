@@ -1,26 +1,37 @@
 import type { ProxyStatus } from '../status/proxy-status.js';
+import { NODE_STATES } from '../../../application/status/node-state.js';
+import { both, fields, flag, list, number, oneOf, optional, text, word } from '../../../domain/shape.js';
+import type { ServiceType } from '../../../domain/model/service.js';
+import { endpointCounts } from '../../domain/endpoint-counts.js';
 import { isNodeProblem } from '../../../application/status/port-status.js';
 import { type NodeAnswer, unknownEverywhere } from './query-nodes.js';
-import type { ServiceList, ServiceRow, UnknownName } from '../status/service-row.js';
+import { unknownName, type ServiceList, type ServiceRow, type UnknownName } from '../status/service-row.js';
 import { getOrMake } from '../../../domain/model/maps.js';
-import { worstFirst, type Verdict } from '../../../domain/verdict/verdict.js';
+import { verdict, worstFirst } from '../../../domain/verdict/verdict.js';
 
 /** One node of a cluster. */
-export interface NodeRow extends Pick<ProxyStatus, 'state' | 'reasons' | 'mode' | 'inSync' | 'lagSeconds'> {
-  readonly node: string;
+export type NodeRow = ReturnType<typeof nodeRow>;
+const nodeRow = fields({
+  node: text,
+  state: oneOf(...NODE_STATES),
+  reasons: list(text),
   /** Of the program. */
-  readonly version: string;
+  version: text,
+  mode: text,
+  inSync: flag,
+  lagSeconds: number,
   /** Service ports that the node cannot serve as requested, over both families; without those whose Services are the cause. */
-  readonly failing: number;
+  failingServicePorts: number,
   /** Steps that were needed to repair rules which another program had changed, over both families, since the start. */
-  readonly drift: number;
-}
+  repairSteps: number,
+});
 
 /** All nodes of a cluster. */
-export interface ClusterStatus {
+export type ClusterStatus = ReturnType<typeof clusterStatusAnswer>;
+export const clusterStatusAnswer = fields({
   /** Those that answered, problems first. */
-  readonly nodes: readonly NodeRow[];
-}
+  nodes: list(nodeRow),
+});
 
 /** Problems first, otherwise in the order of the answers. */
 export function clusterStatus(answers: readonly NodeAnswer<ProxyStatus>[]): ClusterStatus {
@@ -36,14 +47,14 @@ function rowOf({ node, answer }: NodeAnswer<ProxyStatus>): NodeRow {
     mode,
     inSync,
     lagSeconds,
-    failing: sum(
+    failingServicePorts: sum(
       families.map(
         ({ failed, degraded }) =>
           failed.filter((port) => isNodeProblem('failed', port)).length +
           degraded.filter((port) => isNodeProblem('degraded', port)).length,
       ),
     ),
-    drift: sum(families.map(({ sync }) => sync.drift.writtenSteps)),
+    repairSteps: sum(families.map(({ sync }) => sync.drift.writtenSteps)),
     reasons,
   };
 }
@@ -58,27 +69,39 @@ function sum(numbers: readonly number[]): number {
 }
 
 /** The Services of a cluster, as its proxies list them. */
-export interface ClusterServices {
-  /** By namespace and name. */
-  readonly services: readonly ClusterService[];
-  /** Requested names that no node has. */
-  readonly unknownNames: readonly UnknownName[];
-}
-
-/** One Service, over all nodes that list it. */
-export interface ClusterService extends Pick<ServiceRow, 'namespace' | 'name' | 'type' | 'frontends'> {
-  /** Nodes that list it. */
-  readonly listed: number;
-  /** The verdicts of these nodes, the worst first. */
-  readonly verdicts: readonly NodesVerdict[];
-}
+export type ClusterServices = ReturnType<typeof clusterServices>;
 
 /** A verdict, and the endpoints behind it. */
-interface NodesVerdict extends Verdict, Pick<ServiceRow, 'endpointCounts'> {
-  readonly count: number;
-  /** The nodes that share it, unless it is ok; those are too many to list. */
-  readonly nodes: readonly string[];
-}
+type NodesVerdict = ReturnType<typeof nodesVerdict>;
+const nodesVerdict = both(
+  verdict,
+  fields({
+    endpointCounts,
+    nodeCount: number,
+    /** The nodes that share it, unless it is ok; those are too many to list. */
+    nodes: list(text),
+  }),
+);
+
+/** One Service, over all nodes that list it. */
+export type ClusterService = ReturnType<typeof clusterService>;
+const clusterService = fields({
+  namespace: text,
+  name: text,
+  type: optional(word<ServiceType>()),
+  frontends: list(text),
+  /** Nodes that list it. */
+  nodeCount: number,
+  /** The verdicts of these nodes, the worst first. */
+  verdicts: list(nodesVerdict),
+});
+
+export const clusterServices = fields({
+  /** By namespace and name. */
+  services: list(clusterService),
+  /** Requested names that no node has. */
+  unknownNames: list(unknownName),
+});
 
 type Open<Type> = { -readonly [Name in keyof Type]: Type[Name] };
 type OpenVerdict = Open<Omit<NodesVerdict, 'nodes'>> & { readonly nodes: string[] };
@@ -104,19 +127,19 @@ export class ServicesSum {
   private count(node: string, row: ServiceRow): void {
     const { namespace, name, type, frontends, endpointCounts, state, cause, reason, nextStep } = row;
     const service = getOrMake(this.rows, `${namespace}\0${name}`, () => ({
-      ...{ namespace, name, ...(type && { type }), frontends, listed: 0, verdicts: new Map() },
+      ...{ namespace, name, ...(type && { type }), frontends, nodeCount: 0, verdicts: new Map() },
     }));
-    service.listed++;
+    service.nodeCount++;
     // Reasons of ok count endpoints, which may differ from node to node.
-    const verdict = getOrMake(service.verdicts, state === 'ok' ? '' : `${state} ${reason}`, () => ({
+    const its = getOrMake(service.verdicts, state === 'ok' ? '' : `${state} ${reason}`, () => ({
       ...{ state, ...(cause && { cause }), reason, ...(nextStep && { nextStep }) },
-      ...{ endpointCounts, count: 0, nodes: [] },
+      ...{ endpointCounts, nodeCount: 0, nodes: [] },
     }));
-    verdict.count++;
-    if (state !== 'ok') verdict.nodes.push(node);
+    its.nodeCount++;
+    if (state !== 'ok') its.nodes.push(node);
   }
 }
 
 function worstThenMost(one: NodesVerdict, other: NodesVerdict): number {
-  return worstFirst(one, other) || other.count - one.count;
+  return worstFirst(one, other) || other.nodeCount - one.nodeCount;
 }

@@ -1,5 +1,5 @@
 import { AnswerError, parseAnswer } from '../parse-answer.js';
-import type { Shape } from '../../../domain/shape.js';
+import { fields, list, number, text, word, type Shape } from '../../../domain/shape.js';
 import { cutText } from '../../../application/cut-text.js';
 import {
   NoAnswerError,
@@ -22,11 +22,12 @@ export interface NodeAnswer<Answer> {
 }
 
 /** A node whose proxy did not answer, and why. */
-export interface UnreachableNode {
-  readonly node: string;
-  readonly cause: UnreachableCause;
-  readonly reason: string;
-}
+export type UnreachableNode = ReturnType<typeof unreachableNode>;
+const unreachableNode = fields({ node: text, cause: word<UnreachableCause>(), reason: text });
+
+/** Part of every answer about all nodes, or several. */
+export type AboutNodes = ReturnType<typeof aboutNodes>;
+export const aboutNodes = fields({ queriedNodes: number, unreachableNodes: list(unreachableNode) });
 
 /** The handling of each node's answer. */
 export interface KeptAnswers<Answer, Kept> {
@@ -90,6 +91,11 @@ export interface NodeGroup<Answer> {
   readonly nodes: readonly string[];
   /** That of the first of these nodes. */
   readonly answer: Answer;
+}
+
+/** The shape of groups of nodes. */
+export function nodeGroups<Answer>(answer: Shape<Answer>) {
+  return list(fields({ nodes: list(text), answer }));
 }
 
 /** Folds nodes that agree, the largest group first. @param keyOf equal for answers that agree */

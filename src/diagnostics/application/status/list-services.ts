@@ -88,7 +88,7 @@ export class ListServices {
   /** Why there is no Service of a name in any namespace. The API server is not queried: that would cost it a search. */
   private namedNowhere(): string {
     return this.isListed()
-      ? 'no Service of this name is known on this node; headless Services and those of other proxies may be missing: use NAMESPACE/NAME to query the API server'
+      ? 'the proxy knows no Service of this name; headless Services and those of other proxies may be missing: use NAMESPACE/NAME to query the API server'
       : 'not all Services have been listed yet; `kubeproxy status` shows what is missing';
   }
 

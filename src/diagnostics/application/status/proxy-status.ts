@@ -97,3 +97,14 @@ export const statusAnswer = fields({
   /** The last error of each kind, the newest first; also of what works again by now. */
   lastErrors: list(fields({ time, message: text })),
 });
+
+/** Whether everything is programmed. While two answers are the same, the proxy has received nothing and programmed nothing. */
+export type SyncState = ReturnType<typeof syncAnswer>;
+export const syncAnswer = fields({
+  /** Everything delivered has been programmed, and the source is not in the middle of a change of many objects. */
+  idle: flag,
+  /** Object events since the start. */
+  appliedEvents: number,
+  /** Changes of what is programmed since the start, as the history counts them. */
+  totalChanges: number,
+});

@@ -1,5 +1,5 @@
 import type { ServiceType } from '../../../domain/model/service.js';
-import { both, fields, list, optional, text, word } from '../../../domain/shape.js';
+import { both, fields, list, number, optional, text, word } from '../../../domain/shape.js';
 import { endpointCounts } from '../../domain/endpoint-counts.js';
 import { verdict } from '../../../domain/verdict/verdict.js';
 
@@ -22,7 +22,7 @@ const serviceRow = both(
 
 /** A name that no known Service has. */
 export type UnknownName = ReturnType<typeof unknownName>;
-const unknownName = fields({
+export const unknownName = fields({
   /** The requested name. */
   name: text,
   /** What is known about that, and what to do. For people. */
@@ -56,18 +56,23 @@ export interface ServiceSearch {
 }
 
 /** A Service that was found. */
-export interface FoundService extends ServiceRow {
-  /** The endpoints for which it was found; missing: it was found without them. */
-  readonly foundEndpoints?: readonly string[];
-}
+export type FoundService = ReturnType<typeof foundService>;
+const foundService = both(
+  serviceRow,
+  fields({
+    /** The endpoints for which it was found; missing: it was found without them. */
+    foundEndpoints: optional(list(text)),
+  }),
+);
 
-/** The answer to a search. */
-export interface ServiceMatches {
+/** The answer to `/debug/search`. */
+export type ServiceMatches = ReturnType<typeof searchAnswer>;
+export const searchAnswer = fields({
   /** Exact matches first, then problems, the worst first, then by name. */
-  readonly services: readonly FoundService[];
+  services: list(foundService),
   /** How many were found, with those left out because of the limit. */
-  readonly total: number;
-}
+  total: number,
+});
 
 /** The answer of a list. */
 export type ServiceList = ReturnType<typeof servicesAnswer>;

@@ -28,7 +28,7 @@ let served: Served;
 
 beforeEach(async () => {
   served = await Served.start(
-    serviceRoutes(explain, addresses, () => ({ idle: true, appliedEvents: 3, changes: 7 })),
+    serviceRoutes(explain, addresses, () => ({ idle: true, appliedEvents: 3, totalChanges: 7 })),
   );
 });
 
@@ -36,7 +36,7 @@ afterEach(() => served.stop());
 
 describe('serviceRoutes', () => {
   it('say how far the proxy has come', async () => {
-    expect(await served.text('/debug/sync')).toBe('{"idle":true,"appliedEvents":3,"changes":7}');
+    expect(await served.text('/debug/sync')).toBe('{"idle":true,"appliedEvents":3,"totalChanges":7}');
   });
 
   it.each([

@@ -35,19 +35,19 @@ it('adds up the verdicts of nodes, and names the nodes of those that are not ok'
     services: [
       {
         name: 'pay',
-        listed: 3,
+        nodeCount: 3,
         verdicts: [
-          { state: 'error', reason: 'no room', count: 1, nodes: ['node-1'] },
-          { state: 'warning', reason: 'not programmed', count: 1, nodes: ['node-3'] },
-          { ...ok, count: 1 },
+          { state: 'error', reason: 'no room', nodeCount: 1, nodes: ['node-1'] },
+          { state: 'warning', reason: 'not programmed', nodeCount: 1, nodes: ['node-3'] },
+          { ...ok, nodeCount: 1 },
         ],
       },
       {
         name: 'web',
         type: 'ClusterIP',
         verdicts: [
-          { state: 'warning', reason: 'f belongs to shop/a', count: 1, nodes: ['node-2'] },
-          { ...ok, count: 2 },
+          { state: 'warning', reason: 'f belongs to shop/a', nodeCount: 1, nodes: ['node-2'] },
+          { ...ok, nodeCount: 2 },
         ],
       },
     ],

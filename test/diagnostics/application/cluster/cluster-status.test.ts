@@ -31,8 +31,8 @@ it('adds up what the node cannot serve and what was repaired, over both families
       version: '0.1.0',
       inSync: false,
       lagSeconds: 7,
-      failing: 33,
-      drift: 33,
+      failingServicePorts: 33,
+      repairSteps: 33,
     },
   ]);
 });

@@ -12,7 +12,7 @@ const counts = (
 });
 
 it('adds up nodes and families, the most open connections first, then the most new ones, then by name', () => {
-  const { services, untracked } = sumTraffic([
+  const { services, untrackedNodes } = sumTraffic([
     {
       node: 'a',
       answer: trafficReport([trafficOf('cart', 1, 2, 3), trafficOf('cart', 10, 20, 30), trafficOf('web', 5)]),
@@ -21,12 +21,12 @@ it('adds up nodes and families, the most open connections first, then the most n
     { node: 'c', answer: trafficReport([trafficOf('all', 5)], false) },
   ]);
   expect(services).toEqual([
-    { ...counts('cart', 111, 222, 333), nodes: 2, unresponsiveEndpoints: 0 },
-    { ...counts('pay', 5, 1), nodes: 1, unresponsiveEndpoints: 0 },
-    { ...counts('all', 5), nodes: 1, unresponsiveEndpoints: 0 },
-    { ...counts('web', 5), nodes: 1, unresponsiveEndpoints: 0 },
+    { ...counts('cart', 111, 222, 333), nodeCount: 2, unresponsiveEndpoints: 0 },
+    { ...counts('pay', 5, 1), nodeCount: 1, unresponsiveEndpoints: 0 },
+    { ...counts('all', 5), nodeCount: 1, unresponsiveEndpoints: 0 },
+    { ...counts('web', 5), nodeCount: 1, unresponsiveEndpoints: 0 },
   ]);
-  expect(untracked).toEqual(['c']);
+  expect(untrackedNodes).toEqual(['c']);
 });
 
 it('counts endpoints that do not answer some node, each once', () => {

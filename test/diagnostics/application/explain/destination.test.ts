@@ -35,14 +35,14 @@ describe('why packets are rejected or dropped: what explain says of the address'
       [rawService({ internalTrafficPolicy: 'Local' })],
       [elsewhere],
       to('10.96.7.1', 80),
-      /^internalTrafficPolicy is Local and no endpoint on this node is ready/,
+      /^internalTrafficPolicy is Local and no endpoint on the node is ready/,
     ],
     [
       'a node port without an endpoint here',
       [rawService({ ...balanced, externalTrafficPolicy: 'Local' })],
       [elsewhere],
       to('192.0.2.4', 30080),
-      /^externalTrafficPolicy is Local and no endpoint on this node is ready/,
+      /^externalTrafficPolicy is Local and no endpoint on the node is ready/,
     ],
     [
       'a source that the ranges leave out',

@@ -178,7 +178,7 @@ it('knows the node ports on localhost that the proxy itself listens for', async 
   const { families } = await seen.explain.service('shop/cart');
   const reasons = families.map(({ ports }) => ports[0]!.frontends.map(({ reason }) => reason));
   expect(reasons[0]!.filter((reason) => reason.includes('listens'))).toEqual([
-    'to 1 endpoint on this node; the proxy itself listens on 127.0.0.1:30080',
+    'to 1 endpoint on the node; the proxy itself listens on 127.0.0.1:30080',
   ]);
   expect(reasons[1]!.filter((reason) => reason.includes('listens'))).toEqual([]);
 });

@@ -215,7 +215,7 @@ describe('Explain', () => {
       sliceEndpoint('10.1.1.2'),
     ]);
     expect(await reasonOf('cluster-ip')).toBe('to 2 endpoints');
-    expect(await reasonOf('load-balancer-ip')).toBe('to 1 endpoint on this node');
+    expect(await reasonOf('load-balancer-ip')).toBe('to 1 endpoint on the node');
   });
 
   it('distinguishes a waiting Service from a failed one', async () => {

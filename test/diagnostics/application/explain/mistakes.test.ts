@@ -141,7 +141,7 @@ describe('classic mistakes: traffic that goes nowhere, or not where one thinks',
       { type: 'NodePort', externalTrafficPolicy: 'Local', ports: [{ port: 80, nodePort: 30080 }] },
       [endpoint('10.1.1.1', { nodeName: 'n2' })],
       'NoLocalEndpoint',
-      /^externalTrafficPolicy is Local and no endpoint on this node is ready: load balancers use other nodes$/,
+      /^externalTrafficPolicy is Local and no endpoint on the node is ready: load balancers use other nodes$/,
     ],
   ])('no error, but worth a remark: %s', async (_, spec, endpoints, cause, text) => {
     const cluster = new SeenCluster().deliver([rawService(spec)], [rawSlice({ endpoints })]);
@@ -196,7 +196,7 @@ describe('classic mistakes: traffic that goes nowhere, or not where one thinks',
       state: 'error',
       cause: 'NoLocalEndpoint',
       reason:
-        'internalTrafficPolicy is Local and no endpoint on this node is ready: packets from clients on this node are dropped',
+        'internalTrafficPolicy is Local and no endpoint on the node is ready: packets from clients on the node are dropped',
     });
   });
 
@@ -249,7 +249,7 @@ describe('classic mistakes: traffic that goes nowhere, or not where one thinks',
     expect(await verdict()).toMatchObject({
       state: 'error',
       cause: 'ProgrammingFailed',
-      reason: 'it cannot be programmed on this node: EINVAL',
+      reason: 'it cannot be programmed on the node: EINVAL',
     });
   });
 
@@ -264,7 +264,7 @@ describe('classic mistakes: traffic that goes nowhere, or not where one thinks',
     [
       { internalTrafficPolicy: 'Local' },
       [rawSlice()],
-      'packets are dropped: its policy is Local, and no endpoint on this node is ready',
+      'packets are dropped: its policy is Local, and no endpoint on the node is ready',
     ],
   ])('where packets go to a frontend that another Service holds: %#', async (spec, slices, fate) => {
     const other = rawService({ ports: [{ name: 'http', port: 80 }], ...spec });

@@ -55,8 +55,8 @@ describe('ListServices', () => {
         endpointCounts: { used: 1, known: 1 },
         state: 'error',
         cause: 'ProgrammingFailed',
-        reason: 'it cannot be programmed on this node: EINVAL',
-        nextStep: 'check the proxy of this node: kubeproxy status',
+        reason: 'it cannot be programmed on the node: EINVAL',
+        nextStep: 'check the proxy of the node: kubeproxy status',
       },
       {
         namespace: 'shop',
@@ -144,7 +144,7 @@ describe('ListServices', () => {
       services: [],
       unknownNames: [
         { name: 'shop/x', reason: expect.stringContaining('ECONNREFUSED') as string },
-        { name: 'y', reason: expect.stringContaining('is known on this node') as string },
+        { name: 'y', reason: expect.stringContaining('knows no Service of this name') as string },
       ],
     });
   });

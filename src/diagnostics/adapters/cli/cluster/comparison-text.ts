@@ -18,11 +18,11 @@ export function clusterComparisonLines({ nodes }: ClusterComparison, isWide: boo
       nodes.map((node) => [node.node, node.kernel, node.iptables, rulesText(node), changes(node)]),
     ),
     ...limited(differenceLines(nodes, isWide), isWide).flat(),
-    ...commonLines('known difference ', nodes, ({ known }) =>
-      known.map(({ name, sentence }) => `${name}: ${sentence}`),
+    ...commonLines('known difference ', nodes, ({ knownDifferences }) =>
+      knownDifferences.map(({ name, sentence }) => `${name}: ${sentence}`),
     ),
     ...limited(
-      commonLines('not understood: ', nodes, ({ unknowns }) => unknowns),
+      commonLines('not understood: ', nodes, ({ unknownRules }) => unknownRules),
       isWide,
     ),
     ...commonLines('schedulers in use: ', nodes, ({ schedulers }) =>
@@ -40,9 +40,11 @@ function rulesText({ rules }: ComparedNode): string {
   return [...new Set(rules.map(({ place }) => place))].join(', ') || 'none';
 }
 
-function changes({ known, expected, differences, unlisted, unknowns, obstacle }: ComparedNode): string {
+function changes(node: ComparedNode): string {
+  const { knownDifferences: known, expectedDifferences: expected, unknownRules: unknowns } = node;
+  const { differences, omitted, obstacle } = node;
   const services = [...new Set(differences.map(({ service }) => service))];
-  const more = services.length > NAMED || unlisted > 0 ? ' and more' : '';
+  const more = services.length > NAMED || omitted > 0 ? ' and more' : '';
   const all = [
     ...(obstacle === undefined ? [] : [`cannot run: ${obstacle}`]),
     ...(services.length > 0 ? [`differs for ${services.slice(0, NAMED).join(', ')}${more}`] : []),

@@ -16,8 +16,8 @@ import {
   unknownEverywhere,
   type KeptAnswers,
   type NodeAnswer,
+  type AboutNodes,
   type NodeGroup,
-  type UnreachableNode,
 } from '../../../application/cluster/query-nodes.js';
 import {
   differenceAnswer,
@@ -30,13 +30,18 @@ import { aboutUnknown, servicesAnswer, type AboutUnknown } from '../../../applic
 import { traceAnswer } from '../../../application/trace/answer.js';
 import { trafficAnswer } from '../../../domain/traffic.js';
 import { differenceLines } from '../commands/diff.js';
-import { explainedLines, isOk } from '../commands/explain.js';
+import { allExplainedLines, isOk } from '../commands/explain.js';
 import { changedServices, historyLines } from '../commands/history.js';
 import { serviceListLines } from '../commands/services.js';
 import { proxyStatusLines } from '../commands/status.js';
-import { trafficLines, unresponsiveExitCode } from '../commands/top.js';
+import { hasUnresponsive, trafficLines } from '../commands/top.js';
 import { hasPassed, tracedLines } from '../commands/trace.js';
-import { clientVersionText, proxyVersionText, type ClientVersion } from '../commands/version.js';
+import {
+  clientVersionText,
+  proxyVersionText,
+  versionLines,
+  type ClientVersion,
+} from '../commands/version.js';
 import { inToneOf, objectName } from '../output.js';
 import { COMPARISON } from '../running-proxy.js';
 import { clusterComparisonLines } from './comparison-text.js';
@@ -52,18 +57,17 @@ import {
 export interface NodesQuery<Answer, Kept, Result extends object> extends KeptAnswers<Answer, Kept> {
   /** Milliseconds that a node may take; missing: the usual time. */
   readonly timeout?: number;
-  result(answers: readonly NodeAnswer<Kept>[], unreachable: readonly UnreachableNode[]): Result;
-  lines(result: Result, isWide: boolean): readonly string[];
+  result(answers: readonly NodeAnswer<Kept>[]): Result;
+  lines(result: Result & AboutNodes, isWide: boolean): readonly string[];
   /** Of the objects that are listed, as kubectl writes them; missing: none are. */
   names?(result: Result): readonly string[];
-  /** If all nodes have answered: 0, or 1 for a problem. */
-  exitCode(result: Result): number;
+  hasProblem(result: Result): boolean;
   /** The list of objects in the result, for `-w`; missing: nothing is watched. */
   readonly listed?: Listed;
   /** What of such an object is a change to those who watch; missing: everything. */
   essence?(item: object): unknown;
-  /** How the command prints the answer of one node; missing: as that of all. */
-  readonly single?: NodeView<Answer>;
+  /** How the command prints the answer of one node alone; missing: as those of all. */
+  readonly single?: SingleNode<Answer>;
 }
 
 interface Listed {
@@ -98,7 +102,13 @@ const byGroup: Listed = {
 interface NodeView<Answer> {
   lines(answer: Answer, isWide: boolean): readonly string[];
   names?(answer: Answer): readonly string[];
-  exitCode(answer: Answer): number;
+  hasProblem(answer: Answer): boolean;
+}
+
+/** How a command prints the answer of one node alone: as it does on the node. */
+interface SingleNode<Answer> extends NodeView<Answer> {
+  /** What is printed as JSON, if it is not the answer. */
+  value?(answer: Answer): unknown;
 }
 
 /** The types of one query are its own. */
@@ -106,32 +116,7 @@ export type AnyQuery = NodesQuery<unknown, unknown, object>;
 const nodesQuery = <Answer, Kept, Result extends object>(one: NodesQuery<Answer, Kept, Result>): AnyQuery =>
   one;
 
-interface One {
-  readonly answer?: unknown;
-}
-
-/** The same query to one node: its own answer, as its command prints it. */
-export function singleNode(query: AnyQuery): AnyQuery {
-  const { single, shape, timeout } = query;
-  if (!single) return query;
-  const { lines, names, exitCode } = single;
-  // Nothing, if the node is not reachable.
-  return {
-    shape,
-    ...(timeout !== undefined && { timeout }),
-    keep: (answer) => answer,
-    result: ([first]) => {
-      const answer = first?.answer as AboutUnknown | undefined;
-      return { answer, ...(answer?.unknownNames && { unknownNames: answer.unknownNames }) };
-    },
-    lines: ({ answer }: One, isWide) => (answer === undefined ? [] : lines(answer, isWide)),
-    ...(names && { names: ({ answer }: One) => (answer === undefined ? [] : names(answer)) }),
-    exitCode: ({ answer }: One) => (answer === undefined ? 0 : exitCode(answer)),
-  } as AnyQuery;
-}
-
 interface Grouped<Answer> extends AboutUnknown {
-  readonly queriedNodes: number;
   readonly groups: readonly NodeGroup<Answer>[];
 }
 
@@ -145,24 +130,24 @@ function folded<Answer extends object>(
   return {
     shape,
     keep: (answer) => answer,
-    result: (answers, unreachable) => ({
-      queriedNodes: answers.length + unreachable.length,
-      groups: foldNodes(answers, (answer) => JSON.stringify(key(answer))),
-    }),
+    result: (answers) => ({ groups: foldNodes(answers, (answer) => JSON.stringify(key(answer))) }),
     lines: ({ groups, queriedNodes: queried }, isWide) =>
       groupLines(groups, { queried, isWide }, headOf, (answer) => view.lines(answer, isWide)),
-    exitCode: ({ groups }) => Math.max(0, ...groups.map(({ answer }) => view.exitCode(answer))),
+    hasProblem: ({ groups }) => groups.some(({ answer }) => view.hasProblem(answer)),
     single: view,
   };
 }
 
+type VersionStatus = Pick<ProxyStatus, 'mode' | 'versions'>;
+
 const historyOfNode = both(historyAnswer, aboutUnknown);
 const differenceOfNode = both(differenceAnswer, aboutUnknown);
+const trafficOfNode = both(trafficAnswer, aboutUnknown);
 
 /** The answer about one subject, or about several. */
 const explanations = listOrOne(explanationAnswer);
 
-/** The commands for all nodes but `dump`. All end with 0 without a problem, otherwise with 1. */
+/** The commands for all nodes but `dump`. */
 export const nodesQueries: {
   readonly [Kind in Exclude<QueryKind, 'dump'>]: (query: ClusterQuery, client: ClientVersion) => AnyQuery;
 } = {
@@ -173,11 +158,11 @@ export const nodesQueries: {
       result: clusterStatus,
       lines: clusterStatusLines,
       names: ({ nodes }) => nodes.map(({ node }) => objectName('node', node)),
-      exitCode: ({ nodes }) => Number(nodes.some(({ state }) => state !== 'ok')),
+      hasProblem: ({ nodes }) => nodes.some(({ state }) => state !== 'ok'),
       listed: byNode,
       // How long a change waits is different at any moment.
       essence: (row) => ({ ...row, lagSeconds: 0 }),
-      single: { lines: proxyStatusLines, exitCode: ({ state }) => Number(state !== 'ok') },
+      single: { lines: proxyStatusLines, hasProblem: ({ state }) => state !== 'ok' },
     }),
 
   services() {
@@ -188,12 +173,12 @@ export const nodesQueries: {
       result: () => sum.result(),
       lines: clusterServicesLines,
       names: ({ services }) => services.map(({ name }) => objectName('service', name)),
-      exitCode: ({ services }) => Number(services.some(({ verdicts }) => verdicts[0]?.state !== 'ok')),
+      hasProblem: ({ services }) => services.some(({ verdicts }) => verdicts[0]?.state !== 'ok'),
       listed: byName,
       single: {
         lines: serviceListLines,
         names: ({ services }) => services.map(({ name }) => objectName('service', name)),
-        exitCode: ({ services }) => Number(services.some(({ state }) => state !== 'ok')),
+        hasProblem: ({ services }) => services.some(({ state }) => state !== 'ok'),
       },
     });
   },
@@ -202,26 +187,21 @@ export const nodesQueries: {
     nodesQuery({
       shape: explanations,
       keep: (answer) => answer,
-      result: (answers, unreachable) => ({
-        queriedNodes: answers.length + unreachable.length,
-        subjects: foldExplanations(answers),
-      }),
+      result: (answers) => ({ subjects: foldExplanations(answers) }),
       lines: ({ subjects, queriedNodes }, isWide) =>
         subjects.flatMap((subject, index) => [
           ...(index > 0 ? [''] : []),
           ...clusterExplanationLines(subject, queriedNodes, isWide),
         ]),
-      exitCode: ({ subjects }) =>
-        Number(
-          subjects.some(
-            ({ groups, differingNodes }) =>
-              differingNodes.length > 0 || groups.some(({ answer }) => !isOk(answer)),
-          ),
+      hasProblem: ({ subjects }) =>
+        subjects.some(
+          ({ groups, differingNodes }) =>
+            differingNodes.length > 0 || groups.some(({ answer }) => !isOk(answer)),
         ),
       single: {
-        lines: (all, isWide) =>
-          all.flatMap((one, index) => [...(index > 0 ? [''] : []), ...explainedLines(one, isWide)]),
-        exitCode: (all) => Number(!all.every(isOk)),
+        value: (all) => (all.length === 1 ? all[0] : all),
+        lines: allExplainedLines,
+        hasProblem: (all) => !all.every(isOk),
       },
     }),
 
@@ -232,7 +212,7 @@ export const nodesQueries: {
         {
           lines: (answer, isWide) =>
             tracedLines(answer, words.includes('--kernel') ? 'actual' : 'desired', isWide),
-          exitCode: (answer) => Number(!hasPassed(answer)),
+          hasProblem: (answer) => !hasPassed(answer),
         },
         (answer) =>
           'error' in answer
@@ -250,7 +230,7 @@ export const nodesQueries: {
       differenceOfNode,
       {
         lines: differenceLines,
-        exitCode: (report) => Number(!isNone(report) || (report.unknownNames ?? []).length > 0),
+        hasProblem: (report) => !isNone(report),
       },
       ({ mode, families }) => [mode, families],
       (report) => [isNone(report) ? 'no difference ' : 'differences ', ''],
@@ -260,11 +240,10 @@ export const nodesQueries: {
       listed: byGroup,
       timeout: COMPARISON,
       keep: shortened,
-      result: (answers, unreachable) => ({
-        ...query.result(answers, unreachable),
+      result: (answers) => ({
+        ...query.result(answers),
         unknownNames: unknownEverywhere(answers.map(({ answer }) => answer.unknownNames ?? [])),
       }),
-      exitCode: ({ groups }) => Number(groups.some(({ answer }) => !isNone(answer))),
     });
   },
 
@@ -277,24 +256,24 @@ export const nodesQueries: {
       result: () => sum.result(),
       lines: ({ changes }, isWide) => historyLines(changes, isWide),
       names: ({ changes }) => changedServices(changes),
-      exitCode: () => 0,
+      hasProblem: () => false,
       listed: byContent,
       single: {
         lines: ({ changes }, isWide) => historyLines(changes, isWide),
         names: ({ changes }) => changedServices(changes),
-        exitCode: () => 0,
+        hasProblem: () => false,
       },
     });
   },
 
   top: () =>
     nodesQuery({
-      shape: trafficAnswer,
+      shape: trafficOfNode,
       keep: (answer) => answer,
       result: sumTraffic,
       lines: clusterTrafficLines,
-      exitCode: unresponsiveExitCode,
-      single: { lines: trafficLines, exitCode: unresponsiveExitCode },
+      hasProblem: (sum) => hasUnresponsive(sum),
+      single: { lines: trafficLines, hasProblem: hasUnresponsive },
     }),
 
   compare: ({ comparison }) =>
@@ -304,21 +283,27 @@ export const nodesQueries: {
       keep: (answer) => answer,
       result: clusterComparison,
       lines: clusterComparisonLines,
-      exitCode: ({ nodes }) => Number(nodes.some(({ result }) => result !== 'equal')),
+      hasProblem: ({ nodes }) => nodes.some(({ result }) => result !== 'equal'),
     }),
 
   version: (_, client) => {
-    const query = folded<Pick<ProxyStatus, 'mode' | 'versions'>>(
+    const versionsOf = ({ mode, versions }: VersionStatus) => ({ client, proxy: { ...versions, mode } });
+    const query = folded<VersionStatus>(
       statusAnswer,
-      { lines: () => [], exitCode: () => 0 },
+      { lines: () => [], hasProblem: () => false },
       ({ mode, versions }) => [mode, versions],
       (status) => ['proxy ', `: ${proxyVersionText(status)}`],
     );
     return nodesQuery({
       ...query,
       keep: ({ mode, versions }) => ({ mode, versions }),
-      result: (answers, unreachable) => ({ client, ...query.result(answers, unreachable) }),
+      result: (answers) => ({ client, ...query.result(answers) }),
       lines: (result, isWide) => [clientVersionText(client), ...query.lines(result, isWide)],
+      single: {
+        value: versionsOf,
+        lines: (status) => versionLines(versionsOf(status)),
+        hasProblem: () => false,
+      },
     });
   },
 };

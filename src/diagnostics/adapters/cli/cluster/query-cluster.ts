@@ -1,14 +1,20 @@
-import { ExitCode } from '../../../../adapters/cli/exit-code.js';
+import { ExitCode, exitCodeOf } from '../../../../adapters/cli/exit-code.js';
 import type { Invocation } from '../options.js';
-import { queryNodes, type UnreachableNode } from '../../../application/cluster/query-nodes.js';
+import {
+  queryNodes,
+  type AboutNodes,
+  type UnreachableNode,
+} from '../../../application/cluster/query-nodes.js';
 import { podAddress } from '../../../application/trace/named-ends.js';
-import type { FoundProxies, NodeProxies } from '../../../application/ports/node-proxies.js';
+import type { FoundProxies, NodeProxies, ProxyQuery } from '../../../application/ports/node-proxies.js';
 import type { AboutUnknown } from '../../../application/status/service-row.js';
 import { SIDE_MODES, type SideMode } from '../../../domain/compare/side.js';
 import { hostPort } from '../../../../domain/net/address.js';
 import { UsageError } from '../../../../adapters/cli/usage-error.js';
 import { printError } from '../../../../adapters/cli/print-error.js';
 import { SystemClock } from '../../../../adapters/process/system-clock.js';
+import { reportUnknown } from '../find-services.js';
+import { formatted, print } from '../output.js';
 import { QueryError } from '../running-proxy.js';
 import {
   UnknownNodeError,
@@ -18,7 +24,7 @@ import {
 } from './cluster-command.js';
 import { printClientVersion, type ClientVersion } from '../commands/version.js';
 import { show, untilUserEnds, tableText, type Watched } from '../watch.js';
-import { nodesQueries, singleNode, type AnyQuery } from './nodes-queries.js';
+import { nodesQueries, type AnyQuery } from './nodes-queries.js';
 import { unreachableLines } from './texts.js';
 import { podsOfCluster, queryApiServer, userApiClient } from '../../kubernetes/user-cluster.js';
 import { ComparisonPods } from '../../kubernetes/comparison-pods.js';
@@ -60,15 +66,15 @@ async function runWith(
   const { query, access, watch } = invocation.request;
   const words = await wordsOf(invocation);
   const pods = await queryApiServer(open);
-  const makeQuery = (): AnyQuery => {
-    const one = nodesQueries[query.kind as keyof typeof nodesQueries](query, client);
-    return access.nodes.length === 1 && !watch ? singleNode(one) : one;
-  };
+  const makeQuery = (): AnyQuery => nodesQueries[query.kind as keyof typeof nodesQueries](query, client);
   const shown = makeQuery();
+  const limits = { words, timeout: access.timeout ?? timeout ?? shown.timeout ?? TIMEOUT };
+  if (shown.single && access.nodes.length === 1 && !watch)
+    return showNode(invocation.request, shown, limits, pods);
   let last: ClusterAnswer | undefined;
   const runQuery = async (): Promise<ClusterResult> => {
-    const answer = await queryAll(makeQuery(), words, pods, access, timeout);
-    if (!last) for (const problem of answer.unknown) printError(`not known: ${problem}`);
+    const answer = await queryAll({ ...makeQuery(), ...limits }, pods, access);
+    if (!last) reportNotKnown(answer.unknown);
     last = answer;
     return answer.result;
   };
@@ -85,25 +91,49 @@ async function runWith(
   });
 }
 
+/** Prints what the command prints on this node. @throws QueryError if the node is not reachable */
+async function showNode(
+  { output, access }: Invocation<typeof clusterCommand>['request'],
+  { shape, single }: AnyQuery,
+  limits: ProxyQuery,
+  pods: NodeProxies,
+): Promise<ExitCode> {
+  const { lines, names, hasProblem, value = (answer) => answer } = single!;
+  const { proxies, unknown } = await findProxies(pods, access);
+  reportNotKnown(unknown);
+  const { answers, unreachable } = await queryNodes(
+    proxies,
+    { ...limits, shape, keep: (answer) => answer },
+    access.parallel,
+  );
+  for (const { node, reason } of unreachable) throw new QueryError(`${node} is not reachable: ${reason}`);
+  const { answer } = answers[0]!;
+  const isData = output === 'json' || output === 'yaml';
+  await print(formatted(output, isData ? value(answer) : answer, lines, names));
+  const isUnknown = reportUnknown((answer as AboutUnknown).unknownNames);
+  return exitCodeOf(isUnknown || hasProblem(answer));
+}
+
+function reportNotKnown(unknown: readonly string[]): void {
+  for (const problem of unknown) printError(`not known: ${problem}`);
+}
+
 async function queryAll(
-  query: AnyQuery,
-  words: readonly string[],
+  query: AnyQuery & ProxyQuery,
   pods: NodeProxies,
   access: ClusterAccess,
-  timeout?: number,
 ): Promise<ClusterAnswer> {
   const { proxies, unknown } = await findProxies(pods, access);
-  const limited = { ...query, words, timeout: access.timeout ?? timeout ?? query.timeout ?? TIMEOUT };
-  const { answers, unreachable } = await queryNodes(proxies, limited, access.parallel);
+  const { answers, unreachable } = await queryNodes(proxies, query, access.parallel);
   return {
-    result: { ...query.result(answers, unreachable), unreachableNodes: unreachable },
+    result: { ...query.result(answers), queriedNodes: proxies.length, unreachableNodes: unreachable },
     answered: answers.length,
     unknown,
   };
 }
 
 /** The result, and the nodes that are not reachable. */
-type ClusterResult = AboutUnknown & { readonly unreachableNodes: readonly UnreachableNode[] };
+type ClusterResult = AboutUnknown & AboutNodes;
 
 interface ClusterAnswer {
   readonly result: ClusterResult;
@@ -113,9 +143,9 @@ interface ClusterAnswer {
 }
 
 /** 3 if no node is reachable; 1 for a problem, which a node that is not reachable is, too. */
-export function exitCode(query: AnyQuery, { result, answered }: ClusterAnswer): number {
+function exitCode(query: AnyQuery, { result, answered }: ClusterAnswer): ExitCode {
   if (answered === 0) return ExitCode.notReachable;
-  return Math.max(query.exitCode(result), Number(result.unreachableNodes.length > 0));
+  return exitCodeOf(query.hasProblem(result) || result.unreachableNodes.length > 0);
 }
 
 /** Nodes get the addresses of pods that are named. @throws CannotTraceError if it is not clear which pods those are */

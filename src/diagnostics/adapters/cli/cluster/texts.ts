@@ -115,21 +115,21 @@ export function clusterServicesLines(
 }
 
 function serviceCells(
-  { namespace, name, type, frontends, listed, verdicts }: ClusterService,
+  { namespace, name, type, frontends, nodeCount, verdicts }: ClusterService,
   isWide: boolean,
 ): readonly string[] {
-  const { state, reason, endpointCounts, count, nodes } = worstOf(verdicts)!;
+  const { state, reason, endpointCounts, nodeCount: count, nodes } = worstOf(verdicts)!;
   const shown = frontends.length === 0 ? ['-'] : isWide ? frontends : frontends.slice(0, 1);
   const more = frontends.length - shown.length;
   const { used, known, ejected } = endpointCounts;
-  const on = count < listed && nodes.length > 0 ? ` (on ${named(nodes, isWide)})` : '';
+  const on = count < nodeCount && nodes.length > 0 ? ` (on ${named(nodes, isWide)})` : '';
   return [
     namespace,
     name,
     type ?? '-',
     `${used}/${known}${ejectedCountText(ejected)}`,
     inToneOf(state),
-    `${count}/${listed}`,
+    `${count}/${nodeCount}`,
     `${shown.join(', ')}${more > 0 ? ` +${more}` : ''}`,
     `${reason}${on}`,
   ];
@@ -156,8 +156,8 @@ function statusCells(row: NodeRow, isWide: boolean): readonly string[] {
     row.version,
     row.mode,
     ...(row.inSync ? ['yes', '-'] : ['no', `${row.lagSeconds.toFixed(1)} s`]),
-    String(row.failing),
-    String(row.drift),
+    String(row.failingServicePorts),
+    String(row.repairSteps),
     isWide ? row.reasons.join('; ') : `${first}${more}`,
   ];
 }
@@ -170,20 +170,20 @@ function unresponsiveText(count: number): string {
 const TRAFFIC_HEADERS = ['SERVICE PORT', 'PROTOCOL', 'OPEN', 'NEW/S', 'UNANSWERED', 'NODES', 'STATE'];
 
 /** One line a service port, and whose connections are missing. */
-export function clusterTrafficLines({ services, untracked }: ClusterTraffic): readonly string[] {
-  const rows = services.map(({ nodes, portName, ...port }) => [
+export function clusterTrafficLines({ services, untrackedNodes }: ClusterTraffic): readonly string[] {
+  const rows = services.map(({ nodeCount, portName, ...port }) => [
     displayName({ ...port, port: portName }),
     port.protocol,
     String(port.openConnections),
     port.newConnectionsPerSecond.toFixed(1),
     String(port.unansweredConnections),
-    String(nodes),
+    String(nodeCount),
     unresponsiveText(port.unresponsiveEndpoints),
   ]);
   return [
     ...(rows.length > 0 ? columns(TRAFFIC_HEADERS, rows) : ['no connections of Services']),
-    ...(untracked.length > 0
-      ? [`not tracked: ${named(untracked)} (through IPVS: set net.ipv4.vs.conntrack to 1)`]
+    ...(untrackedNodes.length > 0
+      ? [`not tracked: ${named(untrackedNodes)} (through IPVS: set net.ipv4.vs.conntrack to 1)`]
       : []),
   ];
 }

@@ -113,8 +113,9 @@ export async function explain({
   // The answer about a Service with its namespace reports that it or a port does not exist.
   all.push(...found.unknown.filter(({ name }) => !/[/:]/.test(name)).map(notFound));
   const [only] = all;
-  const isOne = all.length === 1 && subjects.length === 1;
-  await print(isOne ? formatted(output, only!, explainedLines) : formatted(output, all, textsOf));
+  await print(
+    all.length === 1 ? formatted(output, only!, explainedLines) : formatted(output, all, allExplainedLines),
+  );
   return exitCodeOf(!all.every(isOk));
 }
 
@@ -182,7 +183,7 @@ function ownAddresses(): readonly string[] {
 }
 
 /** One after the other, with an empty line between them. */
-function textsOf(all: readonly Explained[], isWide: boolean): readonly string[] {
+export function allExplainedLines(all: readonly Explained[], isWide: boolean): readonly string[] {
   return all.flatMap((one, index) => [...(index > 0 ? [''] : []), ...explainedLines(one, isWide)]);
 }
 

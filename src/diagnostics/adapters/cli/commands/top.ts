@@ -24,6 +24,7 @@ import {
 } from '../options.js';
 import { serviceKey, displayName } from '../../../../domain/model/service-port-name.js';
 import { findServices, reportUnknown } from '../find-services.js';
+import type { AboutUnknown, UnknownName } from '../../../application/status/service-row.js';
 import { RunningProxy } from '../running-proxy.js';
 import { formatted, jsonLine, print, inToneOf, columns, cutLine, written } from '../output.js';
 import { untilUserEnds } from '../watch.js';
@@ -77,14 +78,16 @@ export async function top({ request, configuration, once }: Invocation<typeof to
   const { query, intervalMilliseconds, output } = request;
   const isLive = !once && process.stdout.isTTY && (output === 'text' || output === 'wide');
   const screen = isLive ? new Screen(process.stdin, process.stdout) : undefined;
-  let last: TrafficReport | undefined;
+  let last: (TrafficReport & AboutUnknown) | undefined;
   await untilUserEnds(async (ending) => {
     screen?.open(() => ending.abort());
     try {
       const path = pathOf(request, once, screen?.rows);
       const silence = intervalMilliseconds + (once ? COUNTING : LATEST);
       for await (const all of proxy.follow(path, trafficAnswer, silence, ending.signal)) {
-        last = { ...all, services: all.services.filter((port) => isAskedFor(port, query)) };
+        const report = { ...all, services: all.services.filter((port) => isAskedFor(port, query)) };
+        const unknownNames = once ? await unknownIn(proxy, query, report.services) : [];
+        last = { ...report, ...(unknownNames.length > 0 && { unknownNames }) };
         if (screen) screen.show(formatted(output, last, trafficLines));
         else await print(printed(last, request, once));
       }
@@ -92,7 +95,9 @@ export async function top({ request, configuration, once }: Invocation<typeof to
       screen?.close();
     }
   });
-  return last ? exitCode(proxy, query, last.services) : ExitCode.ok;
+  if (!last) return ExitCode.ok;
+  const unknown = once ? last.unknownNames : await unknownIn(proxy, query, last.services);
+  return exitCodeOf(reportUnknown(unknown) || hasUnresponsive(last));
 }
 
 function pathOf(
@@ -120,29 +125,28 @@ function isAskedFor(
   return services.length === 0 || services.some(isIt);
 }
 
-/** 1 for an endpoint that does not answer. Looks up the names if there are any, or a namespace without traffic. */
-async function exitCode(
+/** The names that no known Service has. Looks them up if there are any, or a namespace without traffic. */
+async function unknownIn(
   proxy: RunningProxy,
   { namespace, services }: RequestOf<typeof topCommand>['query'],
   ports: readonly PortReport[],
-): Promise<number> {
-  const problem = unresponsiveExitCode({ services: ports });
-  if (services.length === 0 && ports.length > 0) return problem;
+): Promise<readonly UnknownName[]> {
+  if (services.length === 0 && ports.length > 0) return [];
   const found = await findServices(proxy, services, namespace);
   const reported = ports.map(({ namespace: its, name, portName }) => ({
     service: serviceKey(its, name),
     port: portName,
   }));
-  return reportUnknown(found.unknownBut(reported)) ? ExitCode.problem : problem;
+  return found.unknownBut(reported);
 }
 
-/** The exit code of a report of this node, or of all: 1 for an endpoint that does not answer. */
-export function unresponsiveExitCode({
+/** Whether an endpoint does not answer, by a report of this node or of all. */
+export function hasUnresponsive({
   services,
 }: {
   readonly services: readonly Pick<PortReport, 'unresponsiveEndpoints'>[];
-}): ExitCode {
-  return exitCodeOf(services.some(({ unresponsiveEndpoints }) => unresponsiveEndpoints > 0));
+}): boolean {
+  return services.some(({ unresponsiveEndpoints }) => unresponsiveEndpoints > 0);
 }
 
 /** One after the other, JSON is one object a line, so that a program can read each as it comes. */

@@ -28,7 +28,7 @@ export const versionCommand = subcommand({
 
 /** The version of this program. */
 export type ClientVersion = ReturnType<typeof clientVersion>;
-const clientVersion = fields({
+export const clientVersion = fields({
   program: text,
   /** The release of Kubernetes as which it behaves. */
   kubernetes: text,
@@ -74,7 +74,8 @@ export async function printClientVersion(client: ClientVersion, output: OutputFo
   return ExitCode.ok;
 }
 
-function versionLines({ client, proxy }: Versions): readonly string[] {
+/** For people. */
+export function versionLines({ client, proxy }: Versions): readonly string[] {
   const lines = [clientVersionText(client)];
   return proxy ? [...lines, `proxy:  ${proxyVersionText({ mode: proxy.mode, versions: proxy })}`] : lines;
 }

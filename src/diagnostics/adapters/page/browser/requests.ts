@@ -76,7 +76,7 @@ function setConnection(connected: boolean, changes = connection.changes): void {
 interface SyncState {
   readonly idle: boolean;
   readonly appliedEvents: number;
-  readonly changes: number;
+  readonly totalChanges: number;
 }
 
 /** Queries the proxy once a second, while the page is visible, whether it responds and whether something has changed. */
@@ -84,11 +84,11 @@ export async function followConnection(): Promise<never> {
   for (;;) {
     await visible();
     try {
-      const { idle, appliedEvents, changes } = await getJson<SyncState>(
+      const { idle, appliedEvents, totalChanges } = await getJson<SyncState>(
         'debug/sync',
         AbortSignal.timeout(HEARTBEAT_TIMEOUT),
       );
-      setConnection(true, `${appliedEvents} ${changes} ${idle}`);
+      setConnection(true, `${appliedEvents} ${totalChanges} ${idle}`);
     } catch (problem) {
       setConnection((problem as RequestError).reason !== 'unreachable');
     }

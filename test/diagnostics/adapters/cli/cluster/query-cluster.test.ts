@@ -22,6 +22,7 @@ import { timeText } from '../../../../../src/domain/model/text.js';
 import { explanationLines } from '../../../../../src/diagnostics/adapters/cli/commands/explain.js';
 import { shownLines } from '../../../../support/shown-lines.js';
 import { parseCommand } from '../../../../support/command-line.js';
+import { answers, clusterAnswers } from '../../../../../scripts/docs/json-schemas.js';
 
 /** Milliseconds that a node may take here: no test may fail because the machine is slow. */
 let timeout: number;
@@ -129,7 +130,7 @@ describe('status', () => {
     };
     expect(nodes).toHaveLength(24);
     expect(unreachableNodes).toEqual([
-      { node: 'bare', cause: 'absent', reason: 'no pod of a proxy is on this node' },
+      { node: 'bare', cause: 'absent', reason: 'the node has no pod of a proxy' },
       {
         node: 'crashing',
         cause: 'not-running',
@@ -258,7 +259,7 @@ describe('status', () => {
     answering({ ours: prints(statusOf({})) }, 'broken');
     expect(await cluster('status', '--proxy-namespace', 'net', '-l', 'app=ours')).toBe(1);
     expect(printed.stdout).toMatch(/^node-2 +ok/m);
-    expect(printed.stdout).toMatch(/^not reachable: node-1 \(no pod of a proxy is on this node\)/m);
+    expect(printed.stdout).toMatch(/^not reachable: node-1 \(the node has no pod of a proxy\)/m);
   });
 
   it('does without the right to list nodes, and says what that means', async () => {
@@ -465,7 +466,7 @@ describe('services', () => {
   });
 });
 
-it.each(['services', 'diff', 'history'])(
+it.each(['services', 'diff', 'history', 'top'])(
   '%s says that no node knows a Service, and ends with 1',
   async (kind) => {
     putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
@@ -730,6 +731,23 @@ describe('--node', () => {
     expect(printed.stdout).toMatch(/^node: degraded\n {2}nftables mode/);
   });
 
+  it.each(wholeAnswers.filter(([name]) => !['dump', 'validate', 'compare'].includes(name)))(
+    'with one node has the JSON of the node: %s %j',
+    async (name, args, _, whole) => {
+      const value = JSON.parse(JSON.stringify(answers[name]!(whole, ''))) as object;
+      const answer = Array.isArray(value) && value.length === 1 ? (value[0] as object) : value;
+      answering({}, prints(answer));
+      const words = args.filter((word) => word !== '--once');
+      await cluster(name, ...words, '--node', 'node-3', '-o', 'json');
+      expect(JSON.parse(printed.stdout)).toEqual(answer);
+      printed.stdout = '';
+      await cluster(name, ...words, '--node', 'node-3,node-4', '-o', 'json');
+      const ofBoth = JSON.parse(printed.stdout) as object;
+      expect(ofBoth).toMatchObject({ queriedNodes: 2, unreachableNodes: [] });
+      expect(clusterAnswers[name](ofBoth, '')).toEqual(ofBoth);
+    },
+  );
+
   it('queries several nodes and no other', async () => {
     const queried: string[] = [];
     api.containers.run = ({ pod }) => {
@@ -741,7 +759,7 @@ describe('--node', () => {
     expect(printed.stdout).toMatch(/^shop\/cart: ok on 2 of 2 nodes: /);
   });
 
-  it.each(['services', 'diff', 'history'])(
+  it.each(['services', 'diff', 'history', 'top'])(
     'says of one node that it knows no such Service: %s',
     async (kind) => {
       const unknownNames = [{ name: 'nosuch/x', reason: 'there is no such Service' }];
@@ -763,8 +781,13 @@ describe('--node', () => {
 
   it('ends with 3 when that node is not reachable', async () => {
     answering({ 'node-3': 'broken' }, prints(explanation));
-    expect(await cluster('explain', 'shop/cart', '--node', 'node-3')).toBe(3);
-    expect(printed.stdout).toMatch(/^not reachable: node-3 \(/);
+    for (const output of ['text', 'json']) {
+      const querying = cluster('explain', 'shop/cart', '--node', 'node-3', '-o', output);
+      // The program ends with 3.
+      await expect(querying).rejects.toMatchObject({ name: 'QueryError' });
+      await expect(querying).rejects.toThrow(/^node-3 is not reachable: /);
+    }
+    expect(printed.stdout).toBe('');
   });
 
   it('rejects nodes that do not exist', async () => {
@@ -792,6 +815,15 @@ describe('version', () => {
     await api.close();
     expect(await cluster('version', '--client')).toBe(0);
     expect(printed.stdout).toMatch(/^client: .*\n$/);
+  });
+
+  it('of one node has the JSON of the node', async () => {
+    putNodes(api, [{ name: 'node-1' }]);
+    answering({}, prints(statusOf({})));
+    expect(await cluster('version', '--node', 'node-1', '-o', 'json')).toBe(0);
+    const { client, proxy } = answers['version']!(JSON.parse(printed.stdout), '') as Record<string, object>;
+    expect(client).toMatchObject({ kubernetes: 'v1.37.0' });
+    expect(proxy).toEqual({ ...statusOf({}).versions, mode: 'nftables' });
   });
 });
 

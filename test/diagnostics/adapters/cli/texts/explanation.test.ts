@@ -14,8 +14,8 @@ const full: Explanation = {
   verdict: {
     state: 'error',
     cause: 'ProgrammingFailed',
-    reason: 'it cannot be programmed on this node: EINVAL',
-    nextStep: 'check the proxy of this node: kubeproxy status',
+    reason: 'it cannot be programmed on the node: EINVAL',
+    nextStep: 'check the proxy of the node: kubeproxy status',
   },
   objects: [
     {
@@ -104,7 +104,7 @@ const full: Explanation = {
             {
               state: 'error',
               cause: 'ProgrammingFailed',
-              reason: 'it cannot be programmed on this node: EINVAL',
+              reason: 'it cannot be programmed on the node: EINVAL',
             },
           ],
           affinitySeconds: 0,
@@ -130,8 +130,8 @@ const full: Explanation = {
 
 describe('explanationText', () => {
   it('shows everything, one line each', () => {
-    expect(explanationText(full)).toBe(`shop/cart: error: it cannot be programmed on this node: EINVAL
-  next: check the proxy of this node: kubeproxy status
+    expect(explanationText(full)).toBe(`shop/cart: error: it cannot be programmed on the node: EINVAL
+  next: check the proxy of the node: kubeproxy status
   warning: EndpointSlice shop/cart-abcde: endpoints[1] has no address; correct it
   IPv4, changes wait for the next sync
     port http TCP: degraded since 2026-05-04T10:00:00.000Z: 10.96.0.1:80/TCP belongs to a/b
@@ -144,7 +144,7 @@ describe('explanationText', () => {
       clients stay with their endpoint for 60 s
       load-balancer IPs accept only 198.51.100.0/24
     port (unnamed) UDP: failed since 2026-05-04T10:00:00.000Z, 3 attempts: EINVAL
-    health check on port 32111: not listening: EADDRINUSE; endpoints on this node: 1
+    health check on port 32111: not listening: EADDRINUSE; endpoints on the node: 1
     no sync has succeeded since 2026-05-04T10:00:00.000Z: netlink: EPERM
     changes by another program were last repaired 2026-05-04T10:00:00.000Z
   IPv6

@@ -80,7 +80,7 @@ const differing = (text: string, servicePort?: string): DifferenceReport => ({
 beforeEach(async () => {
   difference = NO_DIFFERENCE;
   [rows, changes, told, asked] = [[row('cart'), row('web')], [change('shop/cart', 1)], STATUS, []];
-  sync = { idle: true, appliedEvents: 1, changes: 1 };
+  sync = { idle: true, appliedEvents: 1, totalChanges: 1 };
   const answers = (answer: (question: Parameters<Handler>[0]) => object): Handler => {
     return (question, response) => {
       asked.push(question.path);
@@ -116,7 +116,7 @@ it('shows Services that change, and asks for the list only when something may ha
   await until('nothing has changed', async () => askedFor('/debug/sync') >= 2);
   expect(askedFor('/debug/services')).toBe(1);
   rows = [row('web', 'error'), row('new')];
-  sync = { idle: true, appliedEvents: 2, changes: 1 };
+  sync = { idle: true, appliedEvents: 2, totalChanges: 1 };
   await until('what has changed is shown', async () => printed.stdout.split('\n').length > 6);
   end();
   expect(await watching).toBe(1);
@@ -140,7 +140,7 @@ it.each([
   const watching = run('history', ...names, '-o', 'json');
   await until('the first answer', async () => askedFor('/debug/history') >= 1);
   changes = [...changes, repaired, change('shop/web', 2)];
-  sync = { idle: true, appliedEvents: 1, changes: 3 };
+  sync = { idle: true, appliedEvents: 1, totalChanges: 3 };
   await until('the second one', async () => askedFor('/debug/history') >= 2 && askedFor('/debug/sync') >= 3);
   end();
   expect(await watching).toBe(0);
@@ -156,7 +156,7 @@ it('begins again with the history of a proxy that is another one', async () => {
   const watching = run('history', '-o', 'name');
   await until('the first answer', async () => printed.stdout !== '');
   changes = [change('shop/web', 3)];
-  sync = { idle: true, appliedEvents: 0, changes: 1 };
+  sync = { idle: true, appliedEvents: 0, totalChanges: 1 };
   await until('the second one', async () => printed.stdout.includes('web'));
   end();
   await watching;
