@@ -22,7 +22,7 @@ export function showServicePorts(
   statuses: ServiceStatuses,
 ): void {
   const { programmed, degraded, failed } = statuses.counts(family);
-  own.set('servicePorts', { ip_family: family, state: 'programmed' }, programmed - degraded);
+  own.set('servicePorts', { ip_family: family, state: 'programmed' }, programmed);
   // The node is not the cause if the mode does not support a service port.
   const refused = statuses.failures(family).filter((port) => isNodeProblem('failed', port)).length;
   own.set('servicePorts', { ip_family: family, state: 'degraded' }, degraded + failed - refused);

@@ -72,7 +72,7 @@ export class ServiceStatuses {
     return this.in('degraded', family);
   }
 
-  /** The number of service ports in each state; those that are degraded are programmed, too. Cheap. */
+  /** The number of service ports in each state. Cheap. */
   counts(family: IpFamily): {
     readonly programmed: number;
     readonly degraded: number;
@@ -80,7 +80,7 @@ export class ServiceStatuses {
   } {
     const failed = this.problems.failed[family].size;
     const degraded = this.problems.degraded[family].size;
-    return { programmed: this.byFamily[family].size - failed, degraded, failed };
+    return { programmed: this.byFamily[family].size - degraded - failed, degraded, failed };
   }
 
   private in(trouble: ProblemState, family: IpFamily): readonly PortProblem[] {

@@ -1,6 +1,6 @@
 import type { FamilyStatus, WatchStatus, ProxyStatus } from './status/proxy-status.js';
 import { counted, compactTexts } from '../../application/words.js';
-import type { PortStatus } from '../../application/status/port-status.js';
+import { isNodeProblem, type PortStatus } from '../../application/status/port-status.js';
 import type { ChangeEntry, ListChange } from '../../application/status/change-entry.js';
 import type { EndpointExplanation, FrontendExplanation } from './explain/explanation.js';
 import type { HealthCheckState } from '../../application/health/service-health-checks.js';
@@ -18,11 +18,14 @@ export function familyWords(
   time: (at: string) => string = String,
   count: Counting = counted,
 ): string {
+  // As the metrics count: the node is not the cause if the mode does not support a service port.
+  const failing = failed.filter((port) => isNodeProblem('failed', port)).length;
+  const limited = degraded.length + failed.length - failing;
   return compactTexts(
     inSync ? 'in sync' : 'not in sync',
     `${count(programmed, 'service port')} programmed`,
-    failed.length > 0 && `${failed.length} failing`,
-    degraded.length > 0 && `${degraded.length} degraded`,
+    failing > 0 && `${failing} failing`,
+    limited > 0 && `${limited} degraded`,
     lastSuccess
       ? `last sync ${time(lastSuccess.time)} in ${Math.round(lastSuccess.durationSeconds * 1000)} ms`
       : 'no sync yet',

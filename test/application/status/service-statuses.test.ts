@@ -41,7 +41,7 @@ describe('ServiceStatuses', () => {
       sinceTime: timeText(1),
       reason: 'f belongs to a/c',
     });
-    expect(statuses.counts('IPv4')).toEqual({ programmed: 1, degraded: 1, failed: 0 });
+    expect(statuses.counts('IPv4')).toEqual({ programmed: 0, degraded: 1, failed: 0 });
     expect(statuses.degradations('IPv4')).toEqual([
       { servicePort: 'a/b/tcp/', reason: 'f belongs to a/c', sinceTime: timeText(1) },
     ]);

@@ -37,7 +37,11 @@ export async function loadKubeconfig(
       { name: 'anonymous' },
     );
     replaceParts(config.getCurrentCluster(), config.getCurrentUser(), connection.overrides);
-  } else tokenFile = loadInCluster(config, connection.serviceAccountRoot ?? '');
+  } else {
+    tokenFile = loadInCluster(config, connection.serviceAccountRoot ?? '');
+    replaceParts(config.getCurrentCluster(), config.getCurrentUser(), connection.overrides);
+    if (connection.overrides?.token !== undefined) tokenFile = undefined;
+  }
   const cluster = config.getCurrentCluster();
   if (cluster) {
     const server = serverUrl(connection, cluster, config.getCurrentUser());

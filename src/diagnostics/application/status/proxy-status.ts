@@ -35,7 +35,7 @@ const familyStatus = fields({
   pendingServices: number,
   /** When the oldest change that is not programmed arrived. */
   pendingSinceTime: optional(time),
-  /** Service ports. */
+  /** Service ports, as their Services request. */
   programmed: number,
   failed: list(portProblem),
   /** Programmed, but not as their Services request. */

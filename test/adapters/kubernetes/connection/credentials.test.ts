@@ -64,6 +64,13 @@ describe('parts of the kubeconfig that a command line replaces', () => {
     await list(clientOf({ kubeconfig: file, overrides: { token: 'stand-in-token' } }));
   });
 
+  it('is identified by a token where the context has no user', async () => {
+    const kubeconfig = await edited(await writeKubeconfig(api), ({ contexts }) => {
+      delete contexts[0]!.context['user'];
+    });
+    await list(clientOf({ kubeconfig, overrides: { token: 'stand-in-token' } }));
+  });
+
   it('needs no kubeconfig where the server is named', async () => {
     const overrides = { token: 'stand-in-token', insecureSkipTlsVerify: true };
     await list(clientOf({ master: api.url, overrides }));
@@ -581,6 +588,8 @@ describe('in-cluster', () => {
     api.tokens = new Set(['rotated']);
     await writeFile(join(mounted, 'token'), 'rotated');
     await list(client);
+    api.tokens = new Set(['of-a-flag']);
+    await list(clientOf({ serviceAccountRoot: root, overrides: { token: 'of-a-flag' } }));
   });
 
   it('outside a cluster is an error that says what to give', async () => {

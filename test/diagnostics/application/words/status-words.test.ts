@@ -21,7 +21,7 @@ it.each([
   [family({}), 'in sync, 2 service ports programmed, no sync yet'],
   [
     family(
-      { inSync: false, failed: [{}], degraded: [{}, {}] },
+      { inSync: false, failed: [{}, { limitedBy: 'mode' }], degraded: [{}] },
       { lastSuccess: { time: 7, durationSeconds: 0.0123 } },
     ),
     'not in sync, 2 service ports programmed, 1 failing, 2 degraded, last sync at 7 in 12 ms',

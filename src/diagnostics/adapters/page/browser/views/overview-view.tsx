@@ -64,7 +64,9 @@ const MARKS: Readonly<Record<ProxyStatus['state'], MarkKind>> = {
 function Node({ status }: { readonly status: ProxyStatus }): JSX.Element {
   const { state, reasons, inSync, lagSeconds, pendingReasons, families, versions, startTime, time, watches } =
     status;
-  const used = families.filter((family) => !family.inSync || family.programmed + family.failed.length > 0);
+  const used = families.filter(
+    ({ inSync, programmed, degraded, failed }) => !inSync || programmed + degraded.length + failed.length > 0,
+  );
   return (
     <>
       <p class="verdict">
