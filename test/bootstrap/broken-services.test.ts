@@ -245,7 +245,7 @@ it('services --problems lists those that are not ok, and none else', async () =>
 });
 
 it('status counts them, names the worst, and is none the worse for them', async () => {
-  const { services: counted } = await answer<ProxyStatus>('/debug/status');
+  const { serviceCounts: counted, serviceProblems: named } = await answer<ProxyStatus>('/debug/status');
   const [error, warning] = [inState('error'), inState('warning')];
   const known = [...parts.state.serviceKeys()];
   const unserved = problems.filter((one) => !known.includes(keyOf(one)));
@@ -254,8 +254,8 @@ it('status counts them, names the worst, and is none the worse for them', async 
     warning: warning.length,
     error: error.length,
   });
-  expect(counted.problems.map(({ service }) => service)).toEqual(error.slice(0, 5));
-  for (const { service, ...verdict } of counted.problems)
+  expect(named.map(({ service }) => service)).toEqual(error.slice(0, 5));
+  for (const { service, ...verdict } of named)
     expect(verdict).toEqual(expectedOf(problems.find((one) => keyOf(one) === service)!));
   await run('status');
   expect(printed.stdout).toContain(

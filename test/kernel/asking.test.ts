@@ -163,9 +163,7 @@ default    web   NodePort   2/2        ok     172.30.20.6:80/TCP +1  2 of 2 endp
       stdout: expect.stringContaining('frontend of default/web, port http TCP, IPv4: programmed') as string,
     });
     const { frontends } = await asked<AddressExplanation>('explain', '30186');
-    expect(frontends.map(({ service, frontend }) => [service, frontend.kind])).toEqual([
-      ['default/web', 'node-port'],
-    ]);
+    expect(frontends.map(({ service, kind }) => [service, kind])).toEqual([['default/web', 'node-port']]);
     expect((await ask('explain', '10.244.1.12')).stdout).toContain('endpoint of default/web, port http TCP');
     expect(await ask('explain', '172.30.99.1')).toMatchObject({
       exitCode: 1,

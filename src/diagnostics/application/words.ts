@@ -36,12 +36,12 @@ export function familyWords(
 
 /** How a watch is. */
 export function watchWords(
-  { state, connected, objects, idleSeconds, failure }: WatchStatus,
+  { state, connected, objectCount, idleSeconds, failure }: WatchStatus,
   count: Counting = counted,
 ): string {
   return compactTexts(
     connected ? 'connected' : state.replace('-', ' '),
-    count(objects, 'object'),
+    count(objectCount, 'object'),
     idleSeconds !== undefined && `last news ${Math.round(idleSeconds)} s ago`,
     failure,
   ).join(', ');
@@ -177,8 +177,8 @@ export function portWords({
 
 /** The change of the source of traced packets: on terminals and on the page alike. */
 export const SOURCE_WORDS = {
-  true: 'rewritten to an address of this node',
-  false: 'kept',
+  always: 'rewritten to an address of this node',
+  never: 'kept',
   mixed: 'rewritten for some endpoints, or depending on the routes of the node',
 } as const;
 

@@ -43,7 +43,7 @@ describe('kubeproxy trace --manifests', () => {
     expect(await run(...query, ...manifests, ...cluster)).toBe(0);
     expect(printed.stdout).toMatch(/^\{.*\}\n$/);
     const answer = JSON.parse(printed.stdout) as TraceAnswer;
-    expect(answer).toMatchObject({ outcome: 'forward', sourceRewritten: false, sticky: true });
+    expect(answer).toMatchObject({ outcome: 'forward', sourceRewrite: 'never', sticky: true });
     expect(answer.endpoints.reduce((sum, { probability }) => sum + probability, 0)).toBeCloseTo(1);
     expect(answer.remarks).toContainEqual(expect.stringMatching(/^this machine is not the node/));
   });

@@ -61,7 +61,8 @@ export function queryOf({ dst, port, proto }: Target, client: string, family: Fa
 
 /** What the probe would have seen of it. With session affinity it shows one endpoint of several, so none is named. */
 export function verdictOf(answer: TraceAnswer): Verdict {
-  const { outcome, endpoints, sourceRewritten: masq, sticky, packet } = answer;
+  const { outcome, endpoints, sourceRewrite, sticky, packet } = answer;
+  const masq = { always: true, never: false, mixed: 'mixed' as const }[sourceRewrite];
   if (outcome !== 'forward') return outcome as Verdict;
   if (sticky) return packet.inputInterface === undefined ? { sticky } : { masq, sticky };
   return { to: endpoints.map(({ address, port }) => hostPort(address, port)).sort(), masq };

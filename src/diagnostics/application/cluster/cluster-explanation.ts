@@ -65,8 +65,8 @@ function factsOf(explained: Explained): string {
     return JSON.stringify(explained.families.map(({ family, ports }) => [family, ports.map(portFacts)]));
   const { frontends, endpoints } = explained;
   return JSON.stringify([
-    frontends.map(({ service, portName, frontend }) => [service, portName, frontendFact(frontend)]),
-    endpoints.map(({ service, portName, endpoint }) => [service, portName, endpointFact(endpoint)]),
+    frontends.map((one) => [one.service, one.portName, frontendFact(one)]),
+    endpoints.map((one) => [one.service, one.portName, endpointFact(one)]),
   ]);
 }
 

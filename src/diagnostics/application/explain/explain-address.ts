@@ -95,7 +95,7 @@ export class ExplainAddress {
       for (const frontend of frontends)
         if (matches(entry, frontend)) {
           const isRestricted = frontend.kind === 'load-balancer-ip' && sourceRanges.length > 0;
-          found.push({ ...identity(entry), frontend, status, ...(isRestricted && { sourceRanges }) });
+          found.push({ ...identity(entry), ...frontend, status, ...(isRestricted && { sourceRanges }) });
         }
     }
     return found;
@@ -141,7 +141,7 @@ export class ExplainAddress {
         this.explain
           .port(entry)
           .endpoints.filter((one) => one.address === address && (port === undefined || one.port === port))
-          .map((endpoint) => ({ ...identity(entry), endpoint })),
+          .map((endpoint) => ({ ...identity(entry), ...endpoint })),
       );
   }
 
@@ -279,11 +279,11 @@ export function subjectText({ address, port, protocol }: AddressSubject): string
 export function rejectionOf(addresses: ExplainAddress, packet: Packet): string | undefined {
   const { frontends, otherwise } = addresses.address(subjectOf(packet));
   const [held] = frontends
-    .filter(({ frontend }) => frontend.outcome !== 'conflict')
+    .filter(({ outcome }) => outcome !== 'conflict')
     .sort((one, other) => (one.service < other.service ? -1 : 1));
   if (!held) return otherwise;
-  const { frontend, sourceRanges = [] } = held;
-  if (frontend.outcome !== 'forward') return frontend.reason;
+  const { outcome, reason, sourceRanges = [] } = held;
+  if (outcome !== 'forward') return reason;
   return sourceRanges.length > 0 ? acceptedSourcesText(sourceRanges) : undefined;
 }
 

@@ -159,17 +159,19 @@ const match = { service: text, portName: text, protocol, family };
 
 /** A frontend of a service port. */
 export type FrontendMatch = ReturnType<typeof frontendMatch>;
-const frontendMatch = fields({
-  ...match,
-  frontend: frontendExplanation,
-  status: portStatus,
-  /** Of a load-balancer IP, if not all sources may use it. */
-  sourceRanges: optional(list(text)),
-});
+const frontendMatch = both(
+  frontendExplanation,
+  fields({
+    ...match,
+    status: portStatus,
+    /** Of a load-balancer IP, if not all sources may use it. */
+    sourceRanges: optional(list(text)),
+  }),
+);
 
 /** An endpoint of a service port. */
 export type EndpointMatch = ReturnType<typeof endpointMatch>;
-const endpointMatch = fields({ ...match, endpoint: endpointExplanation });
+const endpointMatch = both(endpointExplanation, fields(match));
 
 /** What an address, a port, or both are to the proxy. */
 export type AddressExplanation = ReturnType<typeof addressExplanation>;

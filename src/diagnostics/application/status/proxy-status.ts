@@ -49,7 +49,7 @@ const watchStatus = fields({
   state: word<SourceState>(),
   connected: flag,
   /** Objects known. */
-  objects: number,
+  objectCount: number,
   /** Seconds since the API server last sent anything. */
   idleSeconds: optional(number),
   /** Why the last request failed, until one succeeds. */
@@ -84,12 +84,8 @@ export const statusAnswer = fields({
   pendingReasons: list(text),
   families: list(familyStatus),
   /** How many Services are in each state, and the worst of those that are not ok. They do not change the state of the node. */
-  services: fields({
-    ok: number,
-    warning: number,
-    error: number,
-    problems: list(both(verdict, fields({ service: text }))),
-  }),
+  serviceCounts: fields({ ok: number, warning: number, error: number }),
+  serviceProblems: list(both(verdict, fields({ service: text }))),
   /** Objects that are ignored, with the reason. */
   ignored: list(text),
   /** The watches at the API server; empty for other sources. */

@@ -71,12 +71,10 @@ export class ReportStatus {
       lagSeconds: inSync ? 0 : (now - Math.min(now, ...since)) / 1000,
       pendingReasons: [...this.waiting(families), ...(removing === undefined ? [] : [removing])],
       families,
-      services: {
-        ...this.verdicts.counts(),
-        problems: this.verdicts
-          .problems(MOST_PROBLEMS)
-          .map(({ service, verdict }) => ({ service, ...verdict })),
-      },
+      serviceCounts: this.verdicts.counts(),
+      serviceProblems: this.verdicts
+        .problems(MOST_PROBLEMS)
+        .map(({ service, verdict }) => ({ service, ...verdict })),
       ignored: this.reports.unusable,
       watches: this.watches(now),
       lastErrors: this.lastErrors(families),
@@ -134,7 +132,7 @@ export class ReportStatus {
         kind,
         state,
         connected,
-        objects,
+        objectCount: objects,
         ...(lastActivity !== undefined && { idleSeconds: (now - lastActivity) / 1000 }),
         ...(failure !== undefined && { failure }),
       }));

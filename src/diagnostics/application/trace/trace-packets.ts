@@ -272,7 +272,7 @@ function unsent({ to }: TraceQuery): Trace {
   return {
     outcome: 'reject',
     endpoints: [],
-    sourceRewritten: false,
+    sourceRewrite: 'never',
     sticky: false,
     steps: [routingStep(`no route to ${to.text}, so programs get an error immediately`)],
   };
@@ -318,16 +318,16 @@ function withPods(
 }
 
 /** How replies of the endpoints come back, for people. */
-export function replyPathRemarks({ outcome, sourceRewritten }: Trace, packet: Packet): readonly string[] {
+export function replyPathRemarks({ outcome, sourceRewrite }: Trace, packet: Packet): readonly string[] {
   if (outcome !== 'forward') return [];
   if (packet.inputInterface === undefined)
     return ['replies come back to this node, which gives them the address that was called'];
-  switch (sourceRewritten) {
-    case true:
+  switch (sourceRewrite) {
+    case 'always':
       return [
         'the endpoint sees an address of this node, so its replies come back here, and are sent on to the client',
       ];
-    case false:
+    case 'never':
       return [
         `the endpoint sees ${packet.source}; its replies must pass this node, which gives them the address that was called`,
       ];

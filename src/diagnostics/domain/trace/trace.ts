@@ -63,7 +63,7 @@ export const traceFields = {
   /** Where they may be sent, sorted by address and port; empty unless the outcome is `forward` or `mixed`. */
   endpoints: list(tracedEndpoint),
   /** Whether replies come back to another address than the sender's own. `mixed`: it depends on the endpoint. */
-  sourceRewritten: oneOf<boolean | 'mixed'>(true, false, 'mixed'),
+  sourceRewrite: oneOf('always', 'never', 'mixed'),
   /** Whether the next connection of the same client goes to the same endpoint. */
   sticky: flag,
   /** The rules that the packet met, in order; where random choices part, the steps of each part follow in turn. */
@@ -155,16 +155,16 @@ function shapeOf(step: Step): string {
  */
 export function summaryOf(
   paths: readonly PacketPath[],
-  rewrites: (path: PacketPath) => Trace['sourceRewritten'],
+  rewrites: (path: PacketPath) => boolean | 'mixed',
 ): Trace {
   const arriving = paths.filter(({ verdict }) => verdict === 'forward' || verdict === 'untouched');
   const rewritten = new Set(arriving.map(rewrites));
-  const [first = false] = rewritten;
+  const isMixed = rewritten.size > 1 || rewritten.has('mixed');
   const steps = stepsOf(paths);
   return {
     outcome: outcomeOf(paths),
     endpoints: endpointsOf(paths),
-    sourceRewritten: rewritten.size > 1 ? 'mixed' : first,
+    sourceRewrite: isMixed ? 'mixed' : rewritten.has(true) ? 'always' : 'never',
     sticky: arriving.some(({ sticky }) => sticky),
     steps,
     ...(steps.some(({ uncertain }) => uncertain) && { uncertain: true }),

@@ -28,7 +28,7 @@ const ANSWER: TraceAnswer = {
   },
   outcome: 'reject',
   endpoints: [],
-  sourceRewritten: false,
+  sourceRewrite: 'never',
   sticky: false,
   steps: [],
   remarks: [],

@@ -41,7 +41,8 @@ export function statusOf({
     },
     versions: { program: '0.1.0', nodejs: 'v24', kernel: '6.1' },
     ...{ startTime: timeText(0), time: timeText(0), ignored: [], watches: [], lastErrors: [] },
-    services: { ok: 1, warning: 0, error: 0, problems: [] },
+    serviceCounts: { ok: 1, warning: 0, error: 0 },
+    serviceProblems: [],
     families: [{ ...family, failed: Array.from({ length: failing }, () => port) }],
   };
 }

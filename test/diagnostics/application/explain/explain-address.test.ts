@@ -49,12 +49,9 @@ const explained = (text: string, mode?: string) =>
 const inShort = (text: string) => {
   const { frontends, endpoints } = explained(text);
   return [
-    ...frontends.map(
-      ({ service, portName, family, frontend }) => `${service}:${portName} ${family} ${frontend.kind}`,
-    ),
+    ...frontends.map(({ service, portName, family, kind }) => `${service}:${portName} ${family} ${kind}`),
     ...endpoints.map(
-      ({ service, portName, endpoint }) =>
-        `${service}:${portName} ${endpoint.port} ${endpoint.used ? 'used' : 'not used'}`,
+      ({ service, portName, port, used }) => `${service}:${portName} ${port} ${used ? 'used' : 'not used'}`,
     ),
   ];
 };
@@ -139,7 +136,7 @@ describe('ExplainAddress', () => {
     const node = { localhostNodePorts: true };
     const { addresses } = new SeenCluster({ mode: 'iptables', node }).deliver([cart], [slice]);
     const { frontends } = addresses.address(parseSubject('127.0.0.1:30080/tcp') as AddressSubject);
-    expect(frontends).toMatchObject([{ portName: 'http', frontend: { kind: 'node-port' } }]);
+    expect(frontends).toMatchObject([{ portName: 'http', kind: 'node-port' }]);
   });
 
   it('says nothing about the absent before everything is listed', () => {

@@ -150,15 +150,15 @@ describe('trace', () => {
   });
 
   it.each([
-    ['10.244.1.5', [true, true], true],
+    ['10.244.1.5', [true, true], 'always'],
     ['10.244.1.5', [false, true], 'mixed'],
     // Towards the pod of this node the node sends from another address than towards the service.
     ['node', [true, true], 'mixed'],
-    ['node', [false, true], false],
-    ['node', [true, false], true],
+    ['node', [false, true], 'never'],
+    ['node', [true, false], 'always'],
   ] as const)('from %s with masquerade %j rewrites the source: %s', async (from, [local, far], expected) => {
     const answer = await trace(from, '10.96.0.1:80', sent('10.244.1.5', local), sent('10.244.2.6', far));
-    expect([answer.outcome, answer.sourceRewritten]).toEqual([
+    expect([answer.outcome, answer.sourceRewrite]).toEqual([
       'forward',
       from === 'node' && local && !far ? 'mixed' : expected,
     ]);
@@ -166,7 +166,7 @@ describe('trace', () => {
 
   it('rewrites the source of what is sent from loopback', async () => {
     const answer = await trace('node', '127.0.0.1:30080', sent('10.244.1.5', true));
-    expect([met[0]!.source, answer.sourceRewritten]).toEqual(['127.0.0.1', true]);
+    expect([met[0]!.source, answer.sourceRewrite]).toEqual(['127.0.0.1', 'always']);
   });
 
   it.each([

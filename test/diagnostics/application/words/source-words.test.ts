@@ -2,8 +2,8 @@ import { acceptedSourcesText, SOURCE_WORDS } from '../../../../src/diagnostics/a
 
 it('says what becomes of the source of packets', () => {
   expect(SOURCE_WORDS).toEqual({
-    true: 'rewritten to an address of this node',
-    false: 'kept',
+    always: 'rewritten to an address of this node',
+    never: 'kept',
     mixed: 'rewritten for some endpoints, or depending on the routes of the node',
   });
 });

@@ -15,7 +15,7 @@ const family = (parts: object, sync: object = {}) =>
     ...parts,
   }) as unknown as FamilyStatus;
 const watch = (parts: object) =>
-  ({ kind: 'Service', state: 'watching', connected: true, objects: 1, ...parts }) as WatchStatus;
+  ({ kind: 'Service', state: 'watching', connected: true, objectCount: 1, ...parts }) as WatchStatus;
 
 it.each([
   [family({}), 'in sync, 2 service ports programmed, no sync yet'],
@@ -40,7 +40,7 @@ it.each([
 
 it.each([
   [{}, 'connected, 1 object'],
-  [{ objects: 2, idleSeconds: 4.4 }, 'connected, 2 objects, last news 4 s ago'],
+  [{ objectCount: 2, idleSeconds: 4.4 }, 'connected, 2 objects, last news 4 s ago'],
   [{ state: 'backing-off', connected: false, failure: 'refused' }, 'backing off, 1 object, refused'],
 ])('a watch: %j', (parts, words) => {
   expect(watchWords(watch(parts))).toBe(words);

@@ -30,17 +30,17 @@ describe('the summary of endings', () => {
   });
 
   it.each([
-    [[false, false], false],
-    [[true, true], true],
+    [[false, false], 'never'],
+    [[true, true], 'always'],
     [[true, false], 'mixed'],
   ] as const)('joins rewritten sources %j into %s', (each, joined) => {
     const endings = each.map((masquerade) => ending({ masquerade }));
-    expect(summaryOf(endings, byMasquerade).sourceRewritten).toBe(joined);
+    expect(summaryOf(endings, byMasquerade).sourceRewrite).toBe(joined);
   });
 
   it('does not count what is refused or dropped as rewritten', () => {
     const endings = [ending({ verdict: 'drop', masquerade: true }), ending({})];
-    expect(summaryOf(endings, byMasquerade)).toMatchObject({ outcome: 'mixed', sourceRewritten: false });
+    expect(summaryOf(endings, byMasquerade)).toMatchObject({ outcome: 'mixed', sourceRewrite: 'never' });
   });
 
   it.each(['reject', 'drop', 'untouched'] as const)('is %s where all endings are', (verdict) => {

@@ -217,7 +217,7 @@ export const nodesQueries: {
         (answer) =>
           'error' in answer
             ? answer.error
-            : [answer.outcome, answer.reason, answer.endpoints, answer.sourceRewritten],
+            : [answer.outcome, answer.reason, answer.endpoints, answer.sourceRewrite],
         (answer) =>
           'error' in answer
             ? ['error ', '']

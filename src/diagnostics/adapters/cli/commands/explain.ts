@@ -198,8 +198,8 @@ export function isOk(explained: Explained): boolean {
   const { otherwise, frontends, endpoints } = explained;
   return (
     otherwise === undefined &&
-    frontends.every(({ frontend }) => frontend.state === 'ok') &&
-    !endpoints.some(({ endpoint }) => endpoint.unresponsive)
+    frontends.every(({ state }) => state === 'ok') &&
+    !endpoints.some(({ unresponsive }) => unresponsive)
   );
 }
 
@@ -296,13 +296,10 @@ export function addressExplanationLines(explained: AddressExplanation): readonly
     ...(otherwise === undefined ? [] : [`  ${otherwise}`]),
     ...frontends.flatMap((match) => [
       `  frontend of ${ownerText(match)}: ${statusText(match.status)}`,
-      `    ${frontendText(match.frontend)}`,
+      `    ${frontendText(match)}`,
       ...(match.sourceRanges ? [`    ${acceptedSourcesText(match.sourceRanges)}`] : []),
     ]),
-    ...endpoints.flatMap((match) => [
-      `  endpoint of ${ownerText(match)}`,
-      `    ${endpointText(match.endpoint)}`,
-    ]),
+    ...endpoints.flatMap((match) => [`  endpoint of ${ownerText(match)}`, `    ${endpointText(match)}`]),
   ];
 }
 

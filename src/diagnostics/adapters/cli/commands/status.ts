@@ -72,7 +72,7 @@ export function proxyStatusLines(status: ProxyStatus, isWide: boolean): readonly
     `  running since ${startTime}, for ${duration(Date.parse(time) - Date.parse(startTime))}`,
     ...listed('waiting', status.pendingReasons),
     ...families.map((family) => `  ${family.family}: ${familyWords(family)}`),
-    ...serviceLines(status.services),
+    ...serviceLines(status),
     ...listed('ignored', status.ignored),
     ...status.watches.map((watch) => `  watch ${watch.kind}: ${watchWords(watch)}`),
     ...listed(
@@ -89,7 +89,10 @@ function withoutQuery(url: string): string {
 }
 
 /** How many Services are in each state, and the worst. */
-function serviceLines({ ok, warning, error, problems }: ProxyStatus['services']): readonly string[] {
+function serviceLines({
+  serviceCounts: { ok, warning, error },
+  serviceProblems: problems,
+}: ProxyStatus): readonly string[] {
   const more = warning + error - problems.length;
   return [
     `  Services: ${ok} ok, ${warning} warning, ${error} error`,

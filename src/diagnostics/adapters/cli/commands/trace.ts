@@ -282,7 +282,7 @@ function stepLines({ step, alike }: FoldedStep): readonly string[] {
 }
 
 function outcomeLines(
-  { outcome, reason, endpoints, sourceRewritten, sticky, steps }: TraceAnswer,
+  { outcome, reason, endpoints, sourceRewrite, sticky, steps }: TraceAnswer,
   isWide: boolean,
 ): readonly string[] {
   const lines = [`outcome: ${inToneOf(outcome)}`, ...(reason === undefined ? [] : [`  because ${reason}`])];
@@ -296,9 +296,9 @@ function outcomeLines(
     lines.push(...told.map((text) => `  ${percent} %  ${text}`));
   }
   if (endpoints.length === 0) return lines;
-  lines.push(`source: ${SOURCE_WORDS[`${sourceRewritten}`]}`);
+  lines.push(`source: ${SOURCE_WORDS[sourceRewrite]}`);
   const rewriting = steps.find(({ effect }) => /masquerade|rewrites the source/.test(effect));
-  if (sourceRewritten !== false && rewriting)
+  if (sourceRewrite !== 'never' && rewriting)
     lines.push(`  because of ${rewriting.where}: ${rewriting.rule}`);
   lines.push(`affinity: ${sticky ? 'the same client gets the same endpoint again' : 'none'}`);
   return lines;

@@ -80,12 +80,13 @@ export const wholeAnswers: readonly (readonly [AskingName, readonly string[], st
           kind: 'Service',
           state: 'watching',
           connected: false,
-          objects: 1,
+          objectCount: 1,
           idleSeconds: 1,
           failure: 'GET http://x?y',
         },
       ],
-      services: { ok: 1, warning: 1, error: 1, problems: [{ service: 'a/b', ...verdict }] },
+      serviceCounts: { ok: 1, warning: 1, error: 1 },
+      serviceProblems: [{ service: 'a/b', ...verdict }],
       lastErrors: [{ time: 1, message: 'EIO' }],
     },
   ],
@@ -146,8 +147,8 @@ export const wholeAnswers: readonly (readonly [AskingName, readonly string[], st
     '/debug/explain',
     {
       subject: '10.96.0.1',
-      frontends: [{ ...place, frontend, status: { state: 'programmed', sinceTime: 1 } }],
-      endpoints: [{ ...place, endpoint }],
+      frontends: [{ ...place, ...frontend, status: { state: 'programmed', sinceTime: 1 } }],
+      endpoints: [{ ...place, ...endpoint }],
       otherwise: 'nobody has it',
     },
   ],
@@ -158,7 +159,7 @@ export const wholeAnswers: readonly (readonly [AskingName, readonly string[], st
     {
       outcome: 'forward',
       endpoints: [{ address: '10.244.1.1', port: 80, probability: 1 }],
-      sourceRewritten: true,
+      sourceRewrite: 'always',
       sticky: true,
       steps: [
         {

@@ -403,7 +403,7 @@ function traceOf(outcome: string, ...endpoints: readonly string[]): object {
   return {
     outcome,
     endpoints: endpoints.map((address) => ({ address, port: 8080, probability: 1 / endpoints.length })),
-    sourceRewritten: false,
+    sourceRewrite: 'never',
     sticky: false,
     steps: [],
     packet,

@@ -209,6 +209,6 @@ it.each([
   ['warning', false],
   ['error', false],
 ] as const)('an address with a frontend in the state %s is ok: %s', (state, expected) => {
-  const frontend = { frontend: { state } };
+  const frontend = { state };
   expect(isOk({ subject: '10.96.0.1', frontends: [frontend], endpoints: [] } as never)).toBe(expected);
 });

@@ -57,8 +57,9 @@ const STATUS = {
   versions: { program: '0.1.0', nodejs: 'v20', kernel: '6.1' },
   ...{ startTime: '2026-05-04T12:00:00.000Z', time: '2026-05-04T12:00:01.000Z' },
   ...{ families: [], ignored: [], lastErrors: [] },
-  services: { ok: 2, warning: 0, error: 0, problems: [] },
-  watches: [{ kind: 'Service', state: 'watching', connected: true, objects: 1, idleSeconds: 1 }],
+  serviceCounts: { ok: 2, warning: 0, error: 0 },
+  serviceProblems: [],
+  watches: [{ kind: 'Service', state: 'watching', connected: true, objectCount: 1, idleSeconds: 1 }],
 } as const satisfies ProxyStatus;
 
 const none = { lines: [], omitted: 0 };

@@ -35,7 +35,7 @@ export function OverviewView({ status }: { readonly status: Polled<ProxyStatus> 
       </Panel>
       {value && isEmpty(value) && <EmptyCluster />}
       <Panel id="problems" title="Services with problems" time={status.time}>
-        {value && <Problems {...value.services} />}
+        {value && <Problems {...value} />}
         <Unanswered />
       </Panel>
       {value && <Reports status={value} />}
@@ -51,7 +51,7 @@ export function OverviewView({ status }: { readonly status: Polled<ProxyStatus> 
   );
 }
 
-function isEmpty({ inSync, services: { ok, warning, error } }: ProxyStatus): boolean {
+function isEmpty({ inSync, serviceCounts: { ok, warning, error } }: ProxyStatus): boolean {
   return inSync && ok + warning + error === 0;
 }
 
@@ -150,8 +150,8 @@ export function latencies(changes: readonly ChangeEntry[]): {
 }
 
 /** The worst first, as the proxy sorts them. */
-function Problems({ warning, error, problems }: ProxyStatus['services']): JSX.Element {
-  const total = warning + error;
+function Problems({ serviceCounts, serviceProblems: problems }: ProxyStatus): JSX.Element {
+  const total = serviceCounts.warning + serviceCounts.error;
   if (total === 0) return <State kind="ok">no Service has a problem</State>;
   return (
     <>

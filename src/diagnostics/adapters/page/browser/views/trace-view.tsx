@@ -110,7 +110,7 @@ function Result({ answer, time, from, to }: ResultProps): JSX.Element {
   const { source, destination, destinationPort, protocol } = answer.packet;
   const lines: readonly ComponentChildren[] = [
     `packet: ${source || 'no source address'} → ${hostPort(destination, destinationPort)}/${protocol}`,
-    ...(endpoints.length > 0 ? [`its source is ${SOURCE_WORDS[`${answer.sourceRewritten}`]}`, next] : []),
+    ...(endpoints.length > 0 ? [`its source is ${SOURCE_WORDS[answer.sourceRewrite]}`, next] : []),
     ...(reason === undefined ? [] : [`because ${reason}`]),
     ...remarks,
   ];
