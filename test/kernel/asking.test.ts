@@ -203,7 +203,7 @@ default    web   NodePort   2/2        ok     172.30.20.6:80/TCP +1  2 of 2 endp
     const { changes } = await asked<History>('history', 'default/web');
     expect(changes).toHaveLength(3);
     expect(changes.at(-1)).toMatchObject({
-      servicePort: 'default/web/tcp/http',
+      servicePort: 'default/web:http',
       family: 'IPv4',
       result: 'programmed',
       endpointChange: { count: 2, examples: ['-10.244.1.14:8080', '+10.244.1.15:8080'] },
@@ -211,7 +211,7 @@ default    web   NodePort   2/2        ok     172.30.20.6:80/TCP +1  2 of 2 endp
     const all = await ask('history');
     expect(all.exitCode).toBe(0);
     expect(all.stdout).toMatch(/everything programmed/);
-    expect(all.stdout.match(/default\/web\/tcp\/http +IPv4 +programmed/g)).toHaveLength(3);
+    expect(all.stdout.match(/default\/web:http +IPv4 +programmed/g)).toHaveLength(3);
     const none = await ask('history', 'default/none');
     expect([none.exitCode, none.stdout]).toEqual([1, 'no changes\n']);
     expect(none.stderr).toBe('default/none: there is no Service none in namespace default\n');

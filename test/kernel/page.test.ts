@@ -161,7 +161,7 @@ describe('the history', () => {
     await served.place(pageObjects());
     await rows().first().getByText('-10.244.2.21:8080').waitFor();
     expect(await rows().first().innerText()).toMatch(
-      /programmed\s+shop\/cart http TCP IPv4\s+.* m?s\s+endpoints 3 → 2/,
+      /programmed\s+shop\/cart http IPv4\s+.* m?s\s+endpoints 3 → 2/,
     );
     await page.getByLabel('Filter').fill('+10.244.2.21');
     await page.getByText(/1 of \d+ changes/).waitFor();
@@ -205,7 +205,7 @@ describe('one Service', () => {
     const change = newest.filter({ hasText: '+10.244.2.14:8080' });
     await change.waitFor();
     expect(await change.innerText()).toMatch(
-      /programmed\s+shop\/cart http TCP IPv4\s+.* m?s\s+endpoints 2 → 3: \+10\.244\.2\.14:8080/,
+      /programmed\s+shop\/cart http IPv4\s+.* m?s\s+endpoints 2 → 3: \+10\.244\.2\.14:8080/,
     );
   });
 

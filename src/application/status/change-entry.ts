@@ -38,7 +38,7 @@ export type ServicePortChange = ReturnType<typeof servicePortChange>;
 const servicePortChange = fields({
   ...ofEachChange,
   kind: oneOf('service-port'),
-  /** Its key. */
+  /** `namespace/name:port`. */
   servicePort: text,
   result: word<'programmed' | 'degraded' | 'failed' | 'removed'>(),
   /** When the first event arrived that its sync programmed. */

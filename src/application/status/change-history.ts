@@ -1,5 +1,11 @@
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
-import { serviceOf, type ServiceKey } from '../../domain/model/service-port-name.js';
+import {
+  displayName,
+  parseDisplayName,
+  serviceOf,
+  servicePortName,
+  type ServiceKey,
+} from '../../domain/model/service-port-name.js';
 import { roundedSeconds, timeText } from '../../domain/model/text.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Clock } from '../ports/clock.js';
@@ -75,7 +81,7 @@ export class ChangeHistory implements Partial<SyncObserver> {
       this.count < CAPACITY ? this.ring : [...this.ring.slice(oldest), ...this.ring.slice(0, oldest)];
     const isOfService = (entry: ChangeEntry): boolean =>
       entry.kind === 'service-port' &&
-      (services.length === 0 || services.includes(serviceOf(entry.servicePort))) &&
+      (services.length === 0 || services.includes(parseDisplayName(entry.servicePort).service)) &&
       (namespace === undefined || entry.servicePort.startsWith(`${namespace}/`));
     const earliest = since === undefined ? '' : timeText(this.clock.now() - since);
     const isAll = services.length === 0 && namespace === undefined;
@@ -110,7 +116,7 @@ export class ChangeHistory implements Partial<SyncObserver> {
         family,
         time,
         writtenSteps: written,
-        servicePort: change.key,
+        servicePort: displayName(servicePortName(change.key)),
         ...outcome,
         eventTime,
         ...(times?.[0] !== undefined && { triggerTime: timeText(times[0]) }),

@@ -63,6 +63,7 @@ export const portStatus = variants('state', {
 /** A service port that failed to be programmed, or that is degraded. */
 export type PortProblem = ReturnType<typeof portProblem>;
 export const portProblem = fields({
+  /** Inside of the program its key, in answers `namespace/name:port`. */
   servicePort: text,
   reason: text,
   sinceTime: time,

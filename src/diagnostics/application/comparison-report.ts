@@ -12,7 +12,7 @@ import { hostPort } from '../../domain/net/address.js';
 import { packetShape, step, type Packet } from '../domain/trace/trace.js';
 import { nodeRules } from '../domain/compare/node-rules.js';
 import { family, fields, flag, list, number, oneOf, optional, text, word } from '../../domain/shape.js';
-import { parseDisplayName, serviceOf as keyOfService } from '../../domain/model/service-port-name.js';
+import { parseDisplayName } from '../../domain/model/service-port-name.js';
 
 /** How one or more classes of packets are treated by each side. */
 export type ReportedDifference = ReturnType<typeof reportedDifference>;
@@ -223,15 +223,11 @@ const COMMENT = /--comment "([a-z0-9-]+\/[a-z0-9.-]+)[: "]/;
 /** The Service that rules on either side name; undefined if they name none. */
 function serviceIn({ sides }: ComparedClass): string | undefined {
   const steps = sides.flatMap(({ paths }) => paths.flatMap((path) => path.steps));
-  for (const { servicePort } of steps) if (servicePort !== undefined) return serviceOfPort(servicePort);
+  for (const { servicePort } of steps)
+    if (servicePort !== undefined) return parseDisplayName(servicePort).service;
   for (const { where, rule, effect } of steps) {
     const [, name] = CHAIN.exec(`${where} ${effect} ${rule}`) ?? COMMENT.exec(rule) ?? [];
     if (name !== undefined) return name;
   }
   return undefined;
-}
-
-/** Of `namespace/name:port` or `namespace/name/protocol/port`. */
-function serviceOfPort(servicePort: string): string {
-  return keyOfService(parseDisplayName(servicePort).service);
 }

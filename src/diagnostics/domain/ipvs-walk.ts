@@ -1,3 +1,4 @@
+import { servicePortText } from '../../domain/reconcile/rule-difference.js';
 import type { IpSet } from '../../domain/ipvs/ip-set.js';
 import type { DeviceTowards } from './walk/on-demand.js';
 import type { PacketState } from './walk/packet-state.js';
@@ -147,7 +148,7 @@ function placeOf({ server, servicePort }: WalkedServer): Place {
     get rule() {
       return serverLine(server);
     },
-    ...(servicePort !== undefined && { servicePort }),
+    ...(servicePort !== undefined && { servicePort: servicePortText(servicePort) }),
   };
 }
 

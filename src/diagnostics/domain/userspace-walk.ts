@@ -1,3 +1,4 @@
+import { servicePortText } from '../../domain/reconcile/rule-difference.js';
 import type { DeviceTowards } from './walk/on-demand.js';
 import type { PacketState } from './walk/packet-state.js';
 import type { RuleSource } from './iptables/rule.js';
@@ -44,7 +45,8 @@ function passedOn(
 ): readonly PacketState[] {
   const { protocol } = state.packet;
   const accepted = state.with({ hook: 'process', isSticky });
-  const place = { where: 'proxy socket', rule: `port ${state.port}/${protocol}`, servicePort };
+  const rule = `port ${state.port}/${protocol}`;
+  const place = { where: 'proxy socket', rule, servicePort: servicePortText(servicePort) };
   if (endpoints.length > 0) {
     const share = 1 / endpoints.length;
     const inTurn = share < 1 ? `, ${shareText(share)} in turn` : '';

@@ -1,7 +1,7 @@
 /** Differences between the kernel's rules and the desired ones. */
 
 import { getOrMake } from '../model/maps.js';
-import { displayName, type Protocol, type ServicePortKey } from '../model/service-port-name.js';
+import { displayName, servicePortName, type ServicePortKey } from '../model/service-port-name.js';
 import { isUnexplained, labelOf } from './claims.js';
 
 /** One line in which the kernel differs from the desired state, in the syntax of the mode's tool. */
@@ -19,13 +19,13 @@ export function differing(
   text: string,
   owner?: ServicePortKey | undefined,
 ): RuleDifference {
-  return owner === undefined ? { sign, text } : { sign, text, servicePort: servicePortOf(owner) };
+  return owner === undefined ? { sign, text } : { sign, text, servicePort: servicePortText(owner) };
 }
 
-function servicePortOf(owner: ServicePortKey): string {
+/** The service port that owns a rule, as answers name it: `namespace/name:port`. */
+export function servicePortText(owner: ServicePortKey): string {
   if (isUnexplained(owner)) return labelOf(owner);
-  const [namespace = '', name = '', protocol = '', port = ''] = owner.split('/');
-  return displayName({ namespace, name, port, protocol: protocol.toUpperCase() as Protocol });
+  return displayName(servicePortName(owner));
 }
 
 /** The difference of two ordered lists. Both in their own order. */

@@ -1,4 +1,5 @@
 import { timeText } from '../../../domain/model/text.js';
+import { displayName, servicePortName } from '../../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { counted, compactTexts } from '../../../application/words.js';
 import type { ProxyHealth } from '../../../application/health/proxy-health.js';
@@ -8,6 +9,7 @@ import { isAboutObject, type ObjectReports } from '../../../application/use-case
 import { type NodeState, UNEXPLAINED_RULES_KEPT } from '../../../application/status/node-state.js';
 import type { ServiceVerdicts } from '../../../application/status/service-verdicts.js';
 import type { FamilyStatus, ProxyStatus, WatchStatus } from './proxy-status.js';
+import type { PortProblem } from '../../../application/status/port-status.js';
 import type { ServiceStatuses } from '../../../application/status/service-statuses.js';
 import type { SyncHistory } from '../../../application/status/sync-history.js';
 
@@ -89,8 +91,8 @@ export class ReportStatus {
       pendingServices: pending.serviceCount,
       ...(waitingSince !== undefined && { pendingSinceTime: timeText(waitingSince) }),
       programmed: this.statuses.counts(family).programmed,
-      failed: this.statuses.failures(family),
-      degraded: this.statuses.degradations(family),
+      failed: this.statuses.failures(family).map(named),
+      degraded: this.statuses.degradations(family).map(named),
       sync: this.history.of(family),
     };
   }
@@ -151,4 +153,9 @@ export class ReportStatus {
       ])
       .sort((one, other) => (one.time < other.time ? 1 : -1));
   }
+}
+
+/** A problem as answers have it. */
+function named(problem: PortProblem): PortProblem {
+  return { ...problem, servicePort: displayName(servicePortName(problem.servicePort)) };
 }

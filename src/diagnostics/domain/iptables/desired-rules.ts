@@ -1,3 +1,4 @@
+import { servicePortText } from '../../../domain/reconcile/rule-difference.js';
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
 import { iptablesBaseRules } from '../../../domain/iptables/base-rules.js';
@@ -35,7 +36,8 @@ export function desiredRules(tables: DesiredTables): ListedRules {
   };
   const add = (table: TableName, name: string, rules: readonly RuleText[], owner?: ServicePortKey): void => {
     const chain = chainOf(table, name);
-    for (const rule of rules) chain.push(new WalkedRule(table, name, rule, owner));
+    const servicePort = owner && servicePortText(owner);
+    for (const rule of rules) chain.push(new WalkedRule(table, name, rule, servicePort));
   };
   for (const { table, name, rules } of baseRules.chains) add(table, name, rules);
   // What other programs put there is not known.

@@ -1,4 +1,3 @@
-import type { ServicePortKey } from '../../../domain/model/service-port-name.js';
 import { getOrMake } from '../../../domain/model/maps.js';
 import type { Place } from '../walk/packet-state.js';
 import type { RuleText } from '../../../domain/iptables/table.js';
@@ -33,7 +32,8 @@ export class WalkedRule implements Place {
     private readonly chain: string,
     /** As iptables-save prints it after `-A CHAIN `. */
     readonly text: RuleText,
-    readonly servicePort?: ServicePortKey,
+    /** As `Step` has it. */
+    readonly servicePort?: string,
     readonly foreign?: true,
   ) {}
 

@@ -1,8 +1,3 @@
-import {
-  servicePortKey,
-  type Protocol,
-  type ServicePortKey,
-} from '../../../domain/model/service-port-name.js';
 import type { SavedChain, SavedTables } from '../../../domain/iptables/saved-tables.js';
 import { type ListedRules, type WalkedChain, WalkedRule } from './rule.js';
 import { getOrMake } from '../../../domain/model/maps.js';
@@ -42,7 +37,7 @@ export class SavedRules implements ListedRules {
       const isForeign = !ownsChain && !this.isOwn(table, TARGET.exec(text)?.[1] ?? '');
       return isForeign
         ? new WalkedRule(table, name, text, undefined, true)
-        : new WalkedRule(table, name, text, servicePortOf(text));
+        : new WalkedRule(table, name, text, ABOUT.exec(text)?.[1]);
     };
     return { rules: rules.map(walkedRule), ...(policy === 'DROP' && { drops: true }) };
   }
@@ -50,13 +45,7 @@ export class SavedRules implements ListedRules {
 
 const TARGET = / ?-[jg] (\S+)/;
 /** Rules with a protocol about a service port name it at the beginning of their comment. */
-const ABOUT = /(?:^| )-p (tcp|udp|sctp) .*?--comment "([a-z0-9-]+)\/([a-z0-9-]+)(?::([a-z0-9-]+))?[" ]/;
-
-function servicePortOf(text: string): ServicePortKey | undefined {
-  const [, protocol, namespace, name, port = ''] = ABOUT.exec(text) ?? [];
-  if (protocol === undefined || namespace === undefined || name === undefined) return undefined;
-  return servicePortKey({ namespace, name, port, protocol: protocol.toUpperCase() as Protocol });
-}
+const ABOUT = /(?:^| )-p (?:tcp|udp|sctp) .*?--comment "([a-z0-9-]+\/[a-z0-9-]+(?::[a-z0-9-]+)?)[" ]/;
 
 function keyOf(table: string, chain: string): string {
   return `${table} ${chain}`;

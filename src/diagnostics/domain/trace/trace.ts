@@ -48,7 +48,7 @@ export const step = fields({
   rule: text,
   /** What it did, for people: `matches; jump KUBE-SVC-X`, `10.244.1.5:8080, 1 of 2`. */
   effect: text,
-  /** The service port that the rule belongs to, if it belongs to one. */
+  /** The service port that the rule belongs to, if it belongs to one: `namespace/name:port`. */
   servicePort: optional(text),
   /** Another program made the rule. */
   foreign: isTrue,

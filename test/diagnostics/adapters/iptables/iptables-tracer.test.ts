@@ -55,7 +55,7 @@ describe('the tracer of mode iptables', () => {
       expect(steps.length).toBeLessThan(10);
     }
     expect(endings[899]!.steps.find(({ where }) => where === 'nat KUBE-SERVICES')).toMatchObject({
-      servicePort: 'shop/j/tcp/',
+      servicePort: 'shop/j',
     });
   });
 

@@ -15,7 +15,7 @@ it('lists nodes with problems first, then those that wait', () => {
 });
 
 it('adds up what the node cannot serve and what was repaired, over both families, without problems of objects', () => {
-  const port = { servicePort: 'shop/cart/tcp/http', sinceTime: timeText(0), attempts: 1, reason: 'EINVAL' };
+  const port = { servicePort: 'shop/cart:http', sinceTime: timeText(0), attempts: 1, reason: 'EINVAL' };
   const family = (failed: number, degraded: number, repaired: number) => ({
     ...statusOf({ drift: repaired }).families[0]!,
     failed: [...Array.from({ length: failed }, () => port), { ...port, limitedBy: 'mode' as const }],

@@ -19,7 +19,7 @@ export function statusOf({
   readonly failing?: number;
   readonly drift?: number;
 }): ProxyStatus {
-  const port = { servicePort: 'shop/cart/tcp/http', sinceTime: timeText(0), attempts: 1, reason: 'EINVAL' };
+  const port = { servicePort: 'shop/cart:http', sinceTime: timeText(0), attempts: 1, reason: 'EINVAL' };
   const sync = { failures: 0, drift: { repairs: drift, writtenSteps: drift } };
   const family = {
     family: 'IPv4',

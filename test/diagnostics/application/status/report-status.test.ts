@@ -365,7 +365,7 @@ describe('ReportStatus', () => {
   IPv4: in sync, 0 service ports programmed, 7 failing, last sync 2026-05-04T10:00:00.000Z in 12 ms, 1 repair after another program, the last 2026-05-04T10:00:00.000Z
   Services: 0 ok, 0 warning, 0 error
   watch Service: connected, 3 objects, last news 3725 s ago
-  last error: 2026-05-04T10:00:00.000Z IPv4: shop/g/tcp/ failed: EINVAL
+  last error: 2026-05-04T10:00:00.000Z IPv4: shop/g failed: EINVAL
 `;
     expect(proxyStatusText(reported.status, true)).toBe(text);
   });
@@ -389,7 +389,7 @@ describe('ReportStatus', () => {
       reason,
       conflicts,
     });
-    expect(reported.status.families[0]!.degraded).toMatchObject([{ servicePort: 'a/c/tcp/', conflicts }]);
+    expect(reported.status.families[0]!.degraded).toMatchObject([{ servicePort: 'a/c', conflicts }]);
     reported.counts = { ok: 5, warning: 1, error: 0 };
     reported.problems = [
       { service: 'a/c', verdict: { state: 'warning', cause: 'FrontendConflict', reason } },

@@ -259,8 +259,8 @@ describe('a walk through tables', () => {
     });
     expect(ending!.steps.map(({ where, servicePort, foreign }) => [where, servicePort, foreign])).toEqual([
       ['nat PREROUTING', undefined, undefined],
-      ['nat KUBE-SERVICES', 'shop/cart/tcp/http', undefined],
-      ['nat KUBE-SVC', 'shop/cart/tcp/', undefined],
+      ['nat KUBE-SERVICES', 'shop/cart:http', undefined],
+      ['nat KUBE-SVC', 'shop/cart', undefined],
       ['filter FORWARD', undefined, true],
       ['filter firewall', undefined, true],
     ]);

@@ -44,7 +44,7 @@ describe('a packet in mode userspace', () => {
         rule: 'port 2/TCP',
         effect:
           'passed on to 10.244.1.1:8080, 1 in 2 in turn, over a connection of its own, which rewrites the source to an address of this node',
-        servicePort: 'shop/j/tcp/',
+        servicePort: 'shop/j',
       });
     }
   });

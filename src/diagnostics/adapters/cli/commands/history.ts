@@ -15,7 +15,7 @@ import {
   type OutputOptions,
   type WatchOptions,
 } from '../options.js';
-import { serviceOf } from '../../../../domain/model/service-port-name.js';
+import { parseDisplayName } from '../../../../domain/model/service-port-name.js';
 import {
   historyAnswer,
   type ChangeEntry,
@@ -119,8 +119,7 @@ function isMeant(change: ChangeEntry, found: FoundServices, namespace: string | 
 /** None of a change of many. */
 function portOf(change: ChangeEntry): readonly ServiceAndPort[] {
   if (change.kind !== 'service-port') return [];
-  const [, , , port = ''] = change.servicePort.split('/');
-  return [{ service: serviceOf(change.servicePort), port }];
+  return [parseDisplayName(change.servicePort)];
 }
 
 const HEADERS = ['TIME', 'SERVICE PORT', 'FAMILY', 'RESULT', 'DURATION', 'STEPS', 'CHANGES'];
@@ -161,7 +160,7 @@ function timesText({ eventTime, triggerTime }: ChangeEntry & { readonly kind: 's
 /** The Services that changed, each once, as kubectl writes them. */
 export function changedServices(changes: readonly ChangeEntry[]): readonly string[] {
   const keys = changes.flatMap((change) =>
-    change.kind === 'service-port' ? serviceOf(change.servicePort) : [],
+    change.kind === 'service-port' ? parseDisplayName(change.servicePort).service : [],
   );
   return [...new Set(keys)].map((key) => objectName('service', key.split('/')[1]!));
 }

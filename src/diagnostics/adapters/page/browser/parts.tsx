@@ -1,9 +1,9 @@
 import type { ComponentChildren, JSX } from 'preact';
 import type { Verdict, VerdictState } from '../../../../domain/verdict/verdict.js';
-import { portWords } from '../../../application/words.js';
+import { isServiceKey, parseDisplayName } from '../../../../domain/model/service-port-name.js';
 import { OLD, useConnection, type Polled } from './requests.js';
 import { hrefOf } from './routing.js';
-import { clockTime, counted, parseServicePort } from './text.js';
+import { clockTime, counted } from './text.js';
 
 /** A state of a node or a Service; `off`: not in use. */
 export type MarkKind = VerdictState | 'off';
@@ -185,13 +185,14 @@ export function ServiceLink({ service }: { readonly service: string }): JSX.Elem
   return <a href={hrefOf({ view: 'service', namespace, name })}>{service}</a>;
 }
 
-/** A service port, by its key, with a link to its Service. */
-export function PortLink({ port: key }: { readonly port: string }): JSX.Element {
-  const port = parseServicePort(key);
-  if (!port) return <>{key}</>;
+/** A service port by its name, `namespace/name:port`, with a link to its Service. */
+export function PortLink({ port: text }: { readonly port: string }): JSX.Element {
+  const { service, port } = parseDisplayName(text);
+  if (!isServiceKey(service)) return <>{text}</>;
   return (
     <>
-      <ServiceLink service={`${port.namespace}/${port.name}`} /> {portWords(port)}
+      <ServiceLink service={service} />
+      {port && ` ${port}`}
     </>
   );
 }

@@ -54,26 +54,3 @@ export function sortedBy<Item>(
 export function addressRank(text: string): string {
   return text.replace(/[\da-f]+/g, (digits) => digits.padStart(5, '0'));
 }
-
-/** The parts of a service port; the port is empty if it has no name. */
-export interface ServicePort {
-  readonly namespace: string;
-  readonly name: string;
-  /** Upper case; empty if the text does not contain it. */
-  readonly protocol: string;
-  readonly portName: string;
-}
-
-/** Its key, `namespace/service/protocol/port`, or its name in the rules, `namespace/service:port`. */
-const FORMS = [
-  /^(?<namespace>[^/:]+)\/(?<name>[^/:]+)\/(?<protocol>[a-z]+)\/(?<port>[^/:]*)$/,
-  /^(?<namespace>[^/:]+)\/(?<name>[^/:]+)(?::(?<port>[^/:]*))?$/,
-];
-
-/** Undefined when the text is neither the key nor the name of a service port. */
-export function parseServicePort(text: string): ServicePort | undefined {
-  const parts = FORMS.map((form) => form.exec(text)?.groups).find((groups) => groups !== undefined);
-  if (!parts) return undefined;
-  const { namespace = '', name = '', protocol = '', port = '' } = parts;
-  return { namespace, name, protocol: protocol.toUpperCase(), portName: port };
-}

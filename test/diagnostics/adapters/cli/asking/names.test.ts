@@ -158,7 +158,7 @@ describe('a port that no Service of the name has', () => {
   });
 
   it('is not said of one of which a change is remembered', async () => {
-    const changes = [changeOf('a/web/tcp/former'), changeOf('shop/gone/tcp/http')];
+    const changes = [changeOf('a/web:former'), changeOf('shop/gone:http')];
     const routes = { ...nothing, '/debug/history': json({ changes, total: 2 }) };
     expect(await run(routes, 'history', 'web:former', 'shop/gone', 'web:http')).toBe(0);
     expect(printed.stderr).toBe('');
@@ -170,7 +170,7 @@ it('names are said to be unknown beside one of which there is something to say',
   const routes = {
     ...nothing,
     '/debug/diff': json({ mode: 'nftables', families: [{ family: 'IPv4', lines, omitted: 0 }] }),
-    '/debug/history': json({ changes: [changeOf('a/web/tcp/http')], total: 1 }),
+    '/debug/history': json({ changes: [changeOf('a/web:http')], total: 1 }),
   };
   for (const name of ['diff', 'history'] as const) {
     printed.stderr = '';
@@ -223,7 +223,7 @@ describe('a name without a namespace', () => {
       }),
     );
   };
-  const changes = ['a/web/tcp/http', 'a/web/tcp/https', 'a-b/web/tcp/http'].map(changeOf);
+  const changes = ['a/web:http', 'a/web:https', 'a-b/web:http'].map(changeOf);
   const routes = { ...nothing, '/debug/diff': rules, '/debug/history': json({ changes, total: 3 }) };
 
   it.each([
@@ -245,10 +245,10 @@ describe('a name without a namespace', () => {
   });
 
   it.each([
-    [['web:http'], ['a/web/tcp/http', 'a-b/web/tcp/http']],
+    [['web:http'], ['a/web:http', 'a-b/web:http']],
     [
       ['web', '-n', 'a'],
-      ['a/web/tcp/http', 'a/web/tcp/https'],
+      ['a/web:http', 'a/web:https'],
     ],
   ])('is that of each namespace: history %j', async (args, expected) => {
     expect(await run(routes, 'history', ...args, '-o', 'json')).toBe(0);

@@ -907,7 +907,7 @@ function servicesAnswer(): object {
 function historyAnswer(): object {
   const list = { count: 1, added: 0, removed: 0, changed: 0, examples: [] };
   const change = {
-    ...{ kind: 'service-port', family: 'IPv4', time: 5, writtenSteps: 1, servicePort: 'shop/web/tcp/' },
+    ...{ kind: 'service-port', family: 'IPv4', time: 5, writtenSteps: 1, servicePort: 'shop/web' },
     ...{
       result: 'programmed',
       eventTime: 4,

@@ -28,7 +28,7 @@ const row = (name: string, state: ServiceRow['state'] = 'ok'): ServiceRow => ({
   ...{ endpointCounts: { used: 1, known: 1 }, state, reason: '1 of 1 endpoint is ready' },
 });
 const change = (service: string, second: number): ChangeEntry => ({
-  ...{ kind: 'service-port', servicePort: `${service}/tcp/http`, family: 'IPv4', result: 'programmed' },
+  ...{ kind: 'service-port', servicePort: `${service}:http`, family: 'IPv4', result: 'programmed' },
   ...{
     time: `2026-05-04T12:00:0${second}.000Z`,
     eventTime: `2026-05-04T12:00:0${second}.000Z`,

@@ -15,7 +15,7 @@ const changes: readonly ChangeEntry[] = [
     time: timeText(2),
     endpointChange: { count: 3, added: 1, removed: 0, changed: 0, examples: ['+10.244.1.7:8080'] },
   }),
-  serviceChange({ time: timeText(3), servicePort: 'shop/web/tcp/', result: 'failed', reason: 'EINVAL' }),
+  serviceChange({ time: timeText(3), servicePort: 'shop/web', result: 'failed', reason: 'EINVAL' }),
   serviceChange({ time: timeText(4), family: 'IPv6', result: 'degraded', reason: 'lost to shop/old' }),
   { kind: 'repaired', family: 'IPv4', time: timeText(5), writtenSteps: 1 },
 ];

@@ -10,7 +10,7 @@ export function serviceChange(more: Partial<ServicePortChange> = {}): ServicePor
     family: 'IPv4',
     time: timeText(1_000),
     writtenSteps: 3,
-    servicePort: 'shop/cart/tcp/http',
+    servicePort: 'shop/cart:http',
     result: 'programmed',
     eventTime: timeText(990),
     durationSeconds: 0.01,

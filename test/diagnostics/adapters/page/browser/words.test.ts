@@ -11,9 +11,8 @@ import {
   clockTime,
   counted,
   durationText,
-  parseServicePort,
 } from '../../../../../src/diagnostics/adapters/page/browser/text.js';
-import { portWords, bytesText } from '../../../../../src/diagnostics/application/words.js';
+import { bytesText } from '../../../../../src/diagnostics/application/words.js';
 import type { ChangeEntry, ServicePortChange } from '../../../../../src/application/status/change-entry.js';
 import { timeText } from '../../../../../src/domain/model/text.js';
 import { serviceChange as change } from './samples.js';
@@ -57,23 +56,6 @@ it.each([
 ])('addresses are sorted as numbers: %j', (sorted) => {
   const orders = sorted.map(addressRank);
   expect([...orders].sort()).toEqual(orders);
-});
-
-it('reads the key of a service port', () => {
-  expect(parseServicePort('shop/cart/tcp/http')).toEqual({
-    namespace: 'shop',
-    name: 'cart',
-    protocol: 'TCP',
-    portName: 'http',
-  });
-  expect(portWords(parseServicePort('shop/cart/udp/')!)).toBe('(unnamed) UDP');
-  expect(parseServicePort('shop/cart:http')).toEqual({
-    namespace: 'shop',
-    name: 'cart',
-    protocol: '',
-    portName: 'http',
-  });
-  expect(parseServicePort('10.96.0.80:80')).toBeUndefined();
 });
 
 describe('a change', () => {
