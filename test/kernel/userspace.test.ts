@@ -47,6 +47,20 @@ async function startProxy(services: readonly TestService[], config = testConfig)
   return proxy;
 }
 
+interface UnservedLine {
+  readonly level: string;
+  readonly service: string;
+  readonly cause: string;
+  readonly reason: string;
+  readonly nextStep: string;
+}
+
+/** The lines about Services that do not work on this node. */
+function unservedIn(log: string): readonly UnservedLine[] {
+  const lines = log.split('\n').filter((line) => line.includes('a Service does not work on this node'));
+  return lines.map((line) => JSON.parse(line) as UnservedLine);
+}
+
 /** The rules of a chain of table nat, with the proxy ports left out. */
 function rulesOf(tables: SavedTables, chain: string): readonly string[] {
   const rules = savedRules(tables, 'nat', chain) ?? [];
@@ -230,12 +244,16 @@ describe('traffic', () => {
     );
     const complaint =
       /port allocation failed; there are no remaining ports left to allocate in the accepted range/;
-    const [unserved, ...more] = [
-      ...proxy!.log.matchAll(/"service":"default\/(web\d)\/tcp\/http","reason":"([^"]*)","attempts"/g),
-    ];
-    expect(unserved![2]).toMatch(complaint);
+    await until('it is logged', () => unservedIn(proxy!.log).length > 0);
+    const [unserved, ...more] = unservedIn(proxy!.log);
+    expect(unserved).toMatchObject({
+      level: 'warn',
+      cause: 'ProgrammingFailed',
+      reason: expect.stringMatching(complaint),
+    });
+    expect(unserved!.nextStep).toMatch(/kubeproxy status/);
     expect(more).toEqual([]);
-    const left = unserved![1]!;
+    const left = unserved!.service.slice('default/'.length);
     const all = [1, 2, 3].map(named);
     for (const { name, clusterIP } of all) {
       const answer = askOnce(pod, { ...web, dst: clusterIP });

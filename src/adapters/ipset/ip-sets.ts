@@ -56,6 +56,6 @@ export class IpSetRejectedError extends NamedError {
     readonly line: string,
     readonly reason: string,
   ) {
-    super(`ipset refused "${line}": ${reason}`);
+    super(`ipset rejected "${line}": ${reason}`);
   }
 }

@@ -109,6 +109,6 @@ export class RestoreRejectedError extends NamedError {
     const reasons = failures.map(({ line, reason }) =>
       line === undefined ? reason : `line ${line}: ${reason}`,
     );
-    super(`${attempt} was refused: ${firstReasons(reasons)}${missing}`);
+    super(`${attempt} was rejected: ${firstReasons(reasons)}${missing}`);
   }
 }

@@ -191,7 +191,7 @@ function rejectionOf(cause: RestoreRejectedError, script: RestoreScript): Reject
     if (failure) refusedCommit ??= commit;
     if (owner === undefined) return;
     if (!isKnown) suspects.add(owner);
-    if (failure) named.set(owner, `iptables refused \`${text}': ${failure.reason}${advice(failure, text)}`);
+    if (failure) named.set(owner, `iptables rejected \`${text}': ${failure.reason}${advice(failure, text)}`);
     const lacking = cause.lacking.find((match) => text.includes(`-m ${match} `));
     if (lacking !== undefined) withoutMatch.set(owner, lackingText(lacking));
   });

@@ -46,7 +46,7 @@ export class NetlinkRequestError extends NetlinkError {
     readonly errno: number,
     details = '',
   ) {
-    super(`${request} was refused: ${errnoName(errno)}${details === '' ? '' : `: ${details}`}`);
+    super(`${request} was rejected: ${errnoName(errno)}${details === '' ? '' : `: ${details}`}`);
     this.code = errnoName(errno);
   }
 }

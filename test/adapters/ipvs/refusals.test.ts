@@ -19,7 +19,7 @@ describe('what is refused', () => {
     node.servers.refuse((step) => (step.server.address === '10.96.0.2' ? 'EINVAL' : undefined));
     const entries = ['a', 'b', 'c'].map((name) => entryOf(name));
     const { failed } = await backend.start(entries, network);
-    expect(failed).toEqual([{ key: keyOf('b'), reason: 'add 10.96.0.2:80/TCP rr was refused: EINVAL' }]);
+    expect(failed).toEqual([{ key: keyOf('b'), reason: 'add 10.96.0.2:80/TCP rr was rejected: EINVAL' }]);
     expect(Object.keys(node.servers.weights)).toEqual(['10.96.0.1:80/TCP', '10.96.0.3:80/TCP']);
     expect(node.addresses.all).toEqual(['10.96.0.1', '10.96.0.3']);
     node.servers.refuse(() => undefined);
@@ -103,7 +103,7 @@ describe('what is refused', () => {
   describe('is the removal of what a service port had before', () => {
     const balanced = { loadBalancerIPs: LOAD_BALANCER.loadBalancerIPs! };
     const former = '203.0.113.80:80/TCP';
-    const failure = { key: keyOf('a'), reason: `delete ${former} was refused: EINVAL` };
+    const failure = { key: keyOf('a'), reason: `delete ${former} was rejected: EINVAL` };
     beforeEach(async () => {
       await started([entryOf('a', [1], balanced), entryOf('b')]);
       node.servers.refuse((step) => (step.kind === 'delete' ? 'EINVAL' : undefined));
@@ -165,7 +165,7 @@ describe('what is refused', () => {
   it('is an address: reported, and bound when asked again', async () => {
     node.addresses.refuse(() => 'EINVAL');
     const { failed } = await backend.start([entryOf('a')], network);
-    expect(failed).toEqual([{ key: keyOf('a'), reason: 'add 10.96.0.1 was refused: EINVAL' }]);
+    expect(failed).toEqual([{ key: keyOf('a'), reason: 'add 10.96.0.1 was rejected: EINVAL' }]);
     node.addresses.refuse(() => undefined);
     await backend.apply(changed(entryOf('a')), network);
     expect(node.addresses.all).toEqual(['10.96.0.1']);
@@ -184,7 +184,7 @@ describe('what is refused', () => {
     const before = [node.servers.weights, node.addresses.all, node.sets.members('KUBE-CLUSTER-IP')];
     node.servers.refuse((step) => (step.kind === 'delete' ? 'EINVAL' : undefined));
     const { failed } = await backend.apply(gone('a'), network);
-    expect(failed).toEqual([{ key: keyOf('a'), reason: 'delete 10.96.0.1:80/TCP was refused: EINVAL' }]);
+    expect(failed).toEqual([{ key: keyOf('a'), reason: 'delete 10.96.0.1:80/TCP was rejected: EINVAL' }]);
     expect([node.servers.weights, node.addresses.all, node.sets.members('KUBE-CLUSTER-IP')]).toEqual(before);
     expect(await backend.verify('full')).toMatchObject({ written: 0, failed: [] });
     node.servers.refuse(() => undefined);
@@ -209,7 +209,7 @@ describe('what is refused', () => {
     for (const how of ['full', 'quick', 'full'] as const)
       expect(await backend.verify(how)).toMatchObject({ compared: true, failed: [], written: 0 });
     expect(node.logger.at('warn')).toHaveLength(1);
-    expect(backend.failedDeletes).toEqual(['delete 10.96.0.2:80/TCP was refused: EINVAL']);
+    expect(backend.failedDeletes).toEqual(['delete 10.96.0.2:80/TCP was rejected: EINVAL']);
     node.servers.refuse(() => undefined);
     expect(await backend.verify('quick')).toMatchObject({ retriedDeletes: true });
     expect(Object.keys(node.servers.weights)).toEqual(['10.96.0.1:80/TCP']);

@@ -75,7 +75,7 @@ describe('a netlink channel', () => {
     );
     expect(await channel.find(request, [], typeOf)).toBe(41);
     expect(await channel.find(request, [ENOENT], typeOf)).toBeUndefined();
-    await expect(channel.find(request, [], typeOf)).rejects.toThrow('doing it was refused: ENOENT');
+    await expect(channel.find(request, [], typeOf)).rejects.toThrow('doing it was rejected: ENOENT');
     expect(sent(libc)).toEqual([[[40, 1, 1]], [[40, 1, 2]], [[40, 1, 3]]]);
   });
 
@@ -89,7 +89,7 @@ describe('a netlink channel', () => {
     );
     const read = ({ type }: NetlinkMessage) => (type === 43 ? undefined : type);
     expect(await channel.list(request, read)).toEqual([42]);
-    await expect(channel.list(request, read)).rejects.toThrow('doing it was refused: ENOENT');
+    await expect(channel.list(request, read)).rejects.toThrow('doing it was rejected: ENOENT');
     expect(sent(libc)[0]).toEqual([[40, 0x301, 1]]);
   });
 
@@ -98,7 +98,7 @@ describe('a netlink channel', () => {
       ...[1, 2, 3, 4, 5].map((sequence) => withFlags(plainMessage(DONE, sequence), INTERRUPTED)),
     );
     await expect(channel.list(request, typeOf)).rejects.toThrow(
-      'doing it was refused: EINTR: they changed during each of 5 attempts',
+      'doing it was rejected: EINTR: they changed during each of 5 attempts',
     );
   });
 
@@ -112,7 +112,7 @@ describe('a netlink channel', () => {
     );
     expect(await channel.carryOut(request)).toBe(true);
     expect(await channel.carryOut(request, [ENOENT])).toBe(false);
-    await expect(channel.carryOut(request)).rejects.toThrow('doing it was refused: ENOENT');
+    await expect(channel.carryOut(request)).rejects.toThrow('doing it was rejected: ENOENT');
   });
 
   it('lasts as long as it is used', async () => {

@@ -125,7 +125,7 @@ it('is unknown, and no failure, while the addresses of the node cannot be read',
   forwarding.off.set('IPv4', OFF);
   const readable = listAddresses;
   listAddresses = () => {
-    throw new Error('looking for the device kube-ipvs0 was refused');
+    throw new Error('looking for the device kube-ipvs0 was rejected');
   };
   expect(await found()).toEqual([]);
   listAddresses = readable;

@@ -497,7 +497,7 @@ describe('when and how often', () => {
 
   it('tries again when the addresses of this machine cannot be read', async () => {
     world.track('10.96.0.10', 53, '10.0.0.1:5353');
-    world.addressesUnread = new Error('listing the addresses of this node was refused: EINTR');
+    world.addressesUnread = new Error('listing the addresses of this node was rejected: EINTR');
     world.apply(slice('dns', { '10.0.0.2': {}, '10.0.0.3': {} }));
     await world.settle();
     await world.reconciler.inSync();

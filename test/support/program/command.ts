@@ -65,7 +65,8 @@ export class Command {
   }
 
   get running(): boolean {
-    return this.process.exitCode === null;
+    const { exitCode, signalCode } = this.process;
+    return exitCode === null && signalCode === null;
   }
 
   /** Waits until the condition holds, as `until` does, for as long as it runs. */

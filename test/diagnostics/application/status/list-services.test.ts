@@ -209,7 +209,7 @@ describe('ListServices', () => {
     const failed = {
       state: 'failed',
       sinceTime: timeText(1),
-      reason: 'ipset refused it',
+      reason: 'ipset rejected it',
       attempts: 1,
     } as const;
     one.statuses.set('IPv4', 'shop/cart/tcp/former', failed);
@@ -217,7 +217,7 @@ describe('ListServices', () => {
       {
         state: 'error',
         cause: 'ProgrammingFailed',
-        reason: 'a port that it no longer has cannot be removed: ipset refused it',
+        reason: 'a port that it no longer has cannot be removed: ipset rejected it',
       },
     ]);
   });

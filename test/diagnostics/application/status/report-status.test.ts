@@ -208,8 +208,8 @@ describe('ReportStatus', () => {
     ],
     [
       'what no service port has stays',
-      ({ loop }) => loop.failedDeletes.push('delete 10.9.9.9 was refused: EINVAL', 'another'),
-      ['IPv4: 2 pending deletions of rules that no Service has: delete 10.9.9.9 was refused: EINVAL'],
+      ({ loop }) => loop.failedDeletes.push('delete 10.9.9.9 was rejected: EINVAL', 'another'),
+      ['IPv4: 2 pending deletions of rules that no Service has: delete 10.9.9.9 was rejected: EINVAL'],
     ],
     [
       'an edit of the configuration was refused',

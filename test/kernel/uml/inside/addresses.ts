@@ -23,7 +23,7 @@ describe('addresses of services over netlink', () => {
   it('need a kernel that has dummy devices', async () => {
     await withoutModules(() =>
       expect(addresses.ensureDevice()).rejects.toThrow(
-        'creating the device kube-ipvs0 of type dummy was refused: EOPNOTSUPP: ' +
+        'creating the device kube-ipvs0 of type dummy was rejected: EOPNOTSUPP: ' +
           'the kernel does not support dummy devices; load the module (modprobe dummy)',
       ),
     );
@@ -58,7 +58,7 @@ describe('addresses of services over netlink', () => {
 
   it('are each refused for themselves', async () => {
     const without = await addresses.apply([add('10.96.0.1'), remove('10.96.0.2')]);
-    expect(without[0]!.message).toMatch(/^adding the address 10\.96\.0\.1 to kube-ipvs0 was refused: ENODEV/);
+    expect(without[0]!.message).toMatch(/^adding the address 10\.96\.0\.1 to kube-ipvs0 was rejected: ENODEV/);
     expect(without[1]).toBeUndefined();
     await addresses.ensureDevice();
     const outcomes = await addresses.apply([
@@ -70,7 +70,7 @@ describe('addresses of services over netlink', () => {
     expect(outcomes.map((outcome) => outcome?.message)).toEqual([
       undefined, // the kernel takes it
       undefined,
-      expect.stringMatching(/^adding the address ff02::1 to kube-ipvs0 was refused: EADDRNOTAVAIL/),
+      expect.stringMatching(/^adding the address ff02::1 to kube-ipvs0 was rejected: EADDRNOTAVAIL/),
       undefined,
     ]);
     expect(await addresses.list('IPv6')).toEqual(['fd00::1']);

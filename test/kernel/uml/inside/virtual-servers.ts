@@ -155,14 +155,14 @@ describe('virtual servers over netlink', () => {
       { kind: 'set-real', server: web, real: { ...real, weight: 0 } },
     ]);
     expect(messages(outcomes)).toEqual([
-      'adding the virtual server 10.96.0.1:80/TCP was refused: EEXIST: it exists already',
-      'adding the virtual server 10.96.0.2:443/TCP was refused: ENOENT: the kernel has no scheduler nonesuch',
-      'changing the virtual server [fd00:96::a]:53/UDP was refused: ESRCH: there is no such virtual server',
-      'adding the real server 10.244.1.5:8080 of 10.96.0.1:80/TCP was refused: EEXIST: it exists already',
-      'adding the real server [fd00::1]:1 of [fd00:96::a]:53/UDP was refused: ESRCH: there is no such virtual server',
-      'changing the real server 10.244.1.5:1 of 10.96.0.1:80/TCP was refused: ENOENT: there is no such real server',
-      'deleting the real server 10.244.1.5:2 of 10.96.0.1:80/TCP was refused: ENOENT: there is no such real server',
-      'deleting the virtual server [fd00:96::a]:53/UDP was refused: ESRCH: there is no such virtual server',
+      'adding the virtual server 10.96.0.1:80/TCP was rejected: EEXIST: it exists already',
+      'adding the virtual server 10.96.0.2:443/TCP was rejected: ENOENT: the kernel has no scheduler nonesuch',
+      'changing the virtual server [fd00:96::a]:53/UDP was rejected: ESRCH: there is no such virtual server',
+      'adding the real server 10.244.1.5:8080 of 10.96.0.1:80/TCP was rejected: EEXIST: it exists already',
+      'adding the real server [fd00::1]:1 of [fd00:96::a]:53/UDP was rejected: ESRCH: there is no such virtual server',
+      'changing the real server 10.244.1.5:1 of 10.96.0.1:80/TCP was rejected: ENOENT: there is no such real server',
+      'deleting the real server 10.244.1.5:2 of 10.96.0.1:80/TCP was rejected: ENOENT: there is no such real server',
+      'deleting the virtual server [fd00:96::a]:53/UDP was rejected: ESRCH: there is no such virtual server',
       undefined,
     ]);
     expect(outcomes.slice(0, -1).every((outcome) => outcome instanceof NetlinkRequestError)).toBe(true);
@@ -221,7 +221,7 @@ describe('virtual servers over netlink', () => {
       'ip_vs_lc',
       'ip_vs',
     );
-    await expect(servers.list('IPv4')).rejects.toThrow('listing the virtual servers was refused: ENOENT');
+    await expect(servers.list('IPv4')).rejects.toThrow('listing the virtual servers was rejected: ENOENT');
     expect(await servers.list('IPv4')).toEqual([]);
     await done({ kind: 'add', server: web });
   });

@@ -164,15 +164,15 @@ describe('virtual servers of the program', () => {
       { kind: 'set-real', server: web, real: { ...real, weight: 0 } },
     ]);
     expect(messages(outcomes)).toEqual([
-      'adding the virtual server 10.96.0.1:80/TCP was refused: EEXIST: it exists already',
-      'adding the virtual server 10.96.0.2:443/TCP was refused: ENOENT: the kernel has no scheduler nonesuch',
-      'changing the virtual server [fd00:96::a]:53/UDP was refused: ESRCH: there is no such virtual server',
-      'adding the real server 10.244.1.5:8080 of 10.96.0.1:80/TCP was refused: EEXIST: it exists already',
-      'adding the real server [fd00::1]:1 of [fd00:96::a]:53/UDP was refused: ESRCH: there is no such virtual server',
-      'changing the real server 10.244.1.5:1 of 10.96.0.1:80/TCP was refused: ENOENT: there is no such real server',
-      'deleting the real server 10.244.1.5:2 of 10.96.0.1:80/TCP was refused: ENOENT: there is no such real server',
-      'deleting the virtual server [fd00:96::a]:53/UDP was refused: ESRCH: there is no such virtual server',
-      'adding the real server 224.0.0.1:8080 of 10.96.0.1:80/TCP was refused: EINVAL',
+      'adding the virtual server 10.96.0.1:80/TCP was rejected: EEXIST: it exists already',
+      'adding the virtual server 10.96.0.2:443/TCP was rejected: ENOENT: the kernel has no scheduler nonesuch',
+      'changing the virtual server [fd00:96::a]:53/UDP was rejected: ESRCH: there is no such virtual server',
+      'adding the real server 10.244.1.5:8080 of 10.96.0.1:80/TCP was rejected: EEXIST: it exists already',
+      'adding the real server [fd00::1]:1 of [fd00:96::a]:53/UDP was rejected: ESRCH: there is no such virtual server',
+      'changing the real server 10.244.1.5:1 of 10.96.0.1:80/TCP was rejected: ENOENT: there is no such real server',
+      'deleting the real server 10.244.1.5:2 of 10.96.0.1:80/TCP was rejected: ENOENT: there is no such real server',
+      'deleting the virtual server [fd00:96::a]:53/UDP was rejected: ESRCH: there is no such virtual server',
+      'adding the real server 224.0.0.1:8080 of 10.96.0.1:80/TCP was rejected: EINVAL',
       undefined,
     ]);
     expect(changes).toHaveLength(3);
