@@ -347,7 +347,7 @@ default    web   NodePort   2/2        ok     172.30.20.6:80/TCP +1  2 of 2 endp
     expect((await node.get('http://127.0.0.1:10256/healthz')).status).toBe(200);
     expect((await node.get('http://127.0.0.1:10256/readyz')).status).toBe(200);
     expect((await ask('explain', 'default/bad')).stdout).toMatch(
-      /^default\/bad: error: Service default\/bad is invalid and ignored: /,
+      /^default\/bad: error: it is invalid and ignored: /,
     );
   });
 

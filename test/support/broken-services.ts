@@ -370,8 +370,7 @@ export const BROKEN_SERVICES: readonly BrokenService[] = [
     expected: {
       state: 'error',
       cause: 'InvalidObject',
-      reason:
-        'Service shop/invalid is invalid and ignored: spec.loadBalancerSourceRanges[0] "10.0.0.0/33" is not a CIDR',
+      reason: 'it is invalid and ignored: spec.loadBalancerSourceRanges[0] "10.0.0.0/33" is not a CIDR',
       nextStep: 'correct the object: kubectl -n shop edit service invalid',
     },
   },
@@ -387,7 +386,7 @@ export const BROKEN_SERVICES: readonly BrokenService[] = [
       state: 'warning',
       cause: 'AnnotationIgnored',
       reason:
-        'Service shop/invalid-annotation: metadata.annotations[kube-proxy-ts/load-balancing] "magelv" is none of random, round-robin, maglev, maglev-source; ignored, so endpoints are chosen as without it; did you mean maglev?',
+        'metadata.annotations[kube-proxy-ts/load-balancing] "magelv" is none of random, round-robin, maglev, maglev-source; ignored, so endpoints are chosen as without it; did you mean maglev?',
       nextStep: 'correct the annotation: kubectl -n shop edit service invalid-annotation',
     },
   },

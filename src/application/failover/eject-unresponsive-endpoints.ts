@@ -20,7 +20,7 @@ import { ConntrackUnavailableError } from '../ports/node/conntrack.js';
 import type { TrafficWatchers } from '../traffic/traffic-watchers.js';
 import { compactTexts } from '../words.js';
 import type { EjectionLookup, EjectionTimes, EjectionStatus } from '../status/port-status.js';
-import { endpointPlace } from '../../domain/model/endpoint.js';
+import { distinctCount, endpointPlace } from '../../domain/model/endpoint.js';
 import { unresponsive } from '../../domain/verdict/sentences.js';
 import { verdictEvent } from '../use-cases/port-events.js';
 import { OwnConnects } from './own-connects.js';
@@ -280,7 +280,7 @@ export class EjectionReports {
     this.events.record(
       verdictEvent(
         serviceOf(servicePort),
-        unresponsive(name.namespace, ejected, ready.length),
+        unresponsive(name.namespace, ejected, distinctCount(ready)),
         'EjectEndpoint',
         `node ${this.nodeName}, ${family}`,
       ),

@@ -305,9 +305,7 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
     const served = state.service(service);
     if (!served) {
       const kind = state.notProxiedKind(service);
-      const isInvalid = ({ cause }: Verdict): boolean => cause === 'InvalidObject';
-      if (kind === undefined)
-        return objects.find((one) => isInvalid(one) && one.reason.startsWith('Service '));
+      if (kind === undefined) return this.invalidService(service);
       return worstOf([sentences.notProxied(kind), ...objects]);
     }
     const removal = this.failedRemovals().get(service);
@@ -323,6 +321,13 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
       ...(isNow && loops.some((loop) => loop.isWaiting(service)) ? [sentences.pending()] : []),
     ];
     return worstOf(all) ?? sentences.healthy(0, 0);
+  }
+
+  private invalidService(service: ServiceKey): Verdict | undefined {
+    const own = this.sources.reports
+      .of(service, [])
+      .find(({ object, usable }) => !usable && object === `Service ${service}`);
+    return own && sentences.invalidObject(own.object, own.text, false);
   }
 
   /** Why a Service that is to be served has no service port in a family. */

@@ -155,6 +155,7 @@ export class LastingProblems {
   changed({ service, verdict }: JudgedService, former: Problem | undefined): void {
     const { state, cause } = verdict;
     if (former && former.cause !== cause) this.due.delete(service);
+    // Causes of one node have events of their own, or none: `NoLocalEndpoint` is normal on most nodes, so events would be noise.
     if (state === 'ok' || cause === undefined || cause === former?.cause || CAUSES[cause] === 'node') return;
     if (this.isStopped || this.due.size >= MOST_WAITING) return;
     this.due.set(service, { cause, at: this.clock.steady() + LASTING + this.random() * LONGEST_DELAY });

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../domain/model/endpoint.js';
+import { distinctCount, type Endpoint } from '../../domain/model/endpoint.js';
 import { fields, number, optional } from '../../domain/shape.js';
 
 /** What identifies an endpoint. */
@@ -29,13 +29,12 @@ export const endpointCounts = fields({
 });
 
 /**
- * Counts the endpoints of a Service, each once, however many ports and families it serves. An endpoint is a pod, or where no pod is
- * known, an address. A pod has an address in each family; where no pod is known, addresses of both families cannot be matched. So each
+ * Counts the endpoints of a Service, each once (`distinctCount`), however many ports and families it serves. A pod has an address in each family; where no pod is known, addresses of both families cannot be matched. So each
  * family is counted for itself, and each number is the larger one of both, not their sum.
  */
 export function countEndpoints(families: readonly FamilyEndpoints[]): EndpointCounts {
   const largest = (name: keyof FamilyEndpoints): number =>
-    Math.max(0, ...families.map((family) => distinct(family[name])));
+    Math.max(0, ...families.map((family) => distinctCount(...family[name])));
   const [ejected, unresponsive] = [largest('ejected'), largest('unresponsive')];
   return {
     used: largest('used'),
@@ -43,15 +42,4 @@ export function countEndpoints(families: readonly FamilyEndpoints[]): EndpointCo
     ...(ejected > 0 && { ejected }),
     ...(unresponsive > 0 && { unresponsive }),
   };
-}
-
-function distinct(lists: Iterable<readonly Identity[]>): number {
-  const pods = new Set<string>();
-  const addresses = new Set<string>();
-  for (const list of lists)
-    for (const { pod, address } of list) {
-      if (pod === undefined) addresses.add(address);
-      else pods.add(pod);
-    }
-  return pods.size + addresses.size;
 }

@@ -32,6 +32,21 @@ export function endpointName(endpoint: Pick<Endpoint, 'address' | 'port' | 'pod'
   return endpoint.pod === undefined ? place : `pod ${endpoint.pod} (${place})`;
 }
 
+/**
+ * How many endpoints there are in lists in which the same one may occur several times, as for each port of a Service: an endpoint is a
+ * pod, or where no pod is known, an address.
+ */
+export function distinctCount(...lists: readonly (readonly Pick<Endpoint, 'pod' | 'address'>[])[]): number {
+  const pods = new Set<string>();
+  const addresses = new Set<string>();
+  for (const list of lists)
+    for (const { pod, address } of list) {
+      if (pod === undefined) addresses.add(address);
+      else pods.add(pod);
+    }
+  return pods.size + addresses.size;
+}
+
 /** Identifies a port within its Service. */
 export interface PortIdentity {
   readonly port: string;

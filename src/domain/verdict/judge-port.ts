@@ -7,7 +7,7 @@ import {
   type PacketOutcome,
 } from '../forwarding/forwarding-entry.js';
 import { frontendName } from '../forwarding/forwarding-entry.js';
-import { endpointPlace, type Endpoint, type PortIdentity } from '../model/endpoint.js';
+import { distinctCount, endpointPlace, type Endpoint, type PortIdentity } from '../model/endpoint.js';
 import { serviceKey, type ServiceKey } from '../model/service-port-name.js';
 import type { ServicePortSpec } from '../model/service.js';
 import { ejectedOf } from '../select-endpoints.js';
@@ -80,7 +80,7 @@ export function judgePort(cluster: Cluster, port: JudgedPort): readonly Verdict[
     port.status ? undefined : sentences.pending(),
   ].filter((one) => one !== undefined);
   if (found.length > 0) return found.sort(worstFirst);
-  return [sentences.healthy(endpoints.filter(({ ready }) => ready).length, endpoints.length)];
+  return [sentences.healthy(distinctCount(endpoints.filter(({ ready }) => ready)), distinctCount(endpoints))];
 }
 
 /** Of each requested frontend, in their order. @param verdicts of the port */
@@ -137,7 +137,7 @@ function ownFrontend(
     frontend.kind === 'node-port' && localhost !== undefined
       ? `the proxy itself listens on ${localhost}`
       : undefined;
-  return { outcome, ...sentences.forwarded(used.length, policy === 'Local', also) };
+  return { outcome, ...sentences.forwarded(distinctCount(used), policy === 'Local', also) };
 }
 
 function programming(service: NamedService, { entry, status }: JudgedPort): readonly Verdict[] {
@@ -204,9 +204,9 @@ function missingPort(
 }
 
 function unusable(service: NamedService, endpoints: readonly Endpoint[]): Verdict {
-  const count = endpoints.length;
+  const count = distinctCount(endpoints);
   if (count === 0) return sentences.noEndpoint(service);
-  const terminating = endpoints.filter((endpoint) => endpoint.terminating).length;
+  const terminating = distinctCount(endpoints.filter((endpoint) => endpoint.terminating));
   return terminating === count
     ? sentences.allTerminating(service, count)
     : sentences.noneReady(service, count, terminating);
@@ -216,7 +216,7 @@ function onlyTerminating(service: NamedService, { endpoints }: ForwardingEntry):
   const { reachable } = endpoints;
   return reachable.length === 0 || reachable.some(({ ready }) => ready)
     ? undefined
-    : sentences.onlyTerminating(service, reachable.length);
+    : sentences.onlyTerminating(service, distinctCount(reachable));
 }
 
 function noLocalEndpoint(
@@ -243,7 +243,9 @@ function unresponsive({ entry, endpoints, unresponsive: counted }: JudgedPort): 
       ? []
       : { ...endpoint, unansweredConnections };
   });
-  return found.length === 0 ? undefined : sentences.unresponsive(entry.name.namespace, found, ready.length);
+  return found.length === 0
+    ? undefined
+    : sentences.unresponsive(entry.name.namespace, found, distinctCount(ready));
 }
 
 function otherZones(
@@ -261,7 +263,7 @@ function otherZones(
   );
   if (excluded.length === 0) return undefined;
   const zones = [...new Set(excluded.flatMap(({ zoneHints }) => zoneHints))].sort();
-  return sentences.otherZones(excluded.length, zones, node.zone);
+  return sentences.otherZones(distinctCount(excluded), zones, node.zone);
 }
 
 function isHinted({ zoneHints, nodeHints }: Endpoint): boolean {

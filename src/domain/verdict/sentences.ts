@@ -1,6 +1,6 @@
 /** What every verdict says, and the next step: the one place of these sentences. */
 
-import { endpointName, type Endpoint, type PortIdentity } from '../model/endpoint.js';
+import { distinctCount, endpointName, type Endpoint, type PortIdentity } from '../model/endpoint.js';
 import type { Service, NotProxiedKind } from '../model/service.js';
 import type { Protocol, ServiceKey } from '../model/service-port-name.js';
 import type { IpFamily } from '../net/ip-family.js';
@@ -269,19 +269,20 @@ export interface UnresponsiveEndpoint extends Pick<Endpoint, 'address' | 'port' 
   readonly unansweredConnections?: number | undefined;
 }
 
-/** @param endpoints that do not answer @param ready how many endpoints are ready, with these */
+/** @param endpoints that do not answer @param ready how many endpoints are ready, with these, by `distinctCount` */
 export function unresponsive(
   namespace: string,
   endpoints: readonly UnresponsiveEndpoint[],
   ready: number,
 ): Verdict {
-  const verb = endpoints.length === 1 ? 'does' : 'do';
+  const count = distinctCount(endpoints);
+  const verb = count === 1 ? 'does' : 'do';
   const { address, pod } = endpoints[0]!;
   const shown = endpoints.slice(0, MOST_UNRESPONSIVE).map(unresponsiveText);
   const more = endpoints.length - shown.length;
   return warning(
     'UnresponsiveEndpoint',
-    `${endpoints.length} of ${counted(ready, 'ready endpoint')} ${verb} not answer: ${[...shown, ...(more > 0 ? [`${more} more`] : [])].join('; ')}`,
+    `${count} of ${counted(ready, 'ready endpoint')} ${verb} not answer: ${[...shown, ...(more > 0 ? [`${more} more`] : [])].join('; ')}`,
     `check the pod of the endpoint: ${pod === undefined ? podAt(address) : `kubectl -n ${namespace} describe pod ${pod}`}`,
   );
 }
@@ -311,20 +312,25 @@ function readyText(ready: number, all: number): string {
 
 /* Objects. */
 
+/** The name of the Service stands before its verdict. @param object `Service shop/web` */
+function isService(object: string): boolean {
+  return object.startsWith('Service ');
+}
+
 /** A part of an object of the Service is ignored. @param object `Service shop/web` */
 export function ignoredPart(object: string, problem: string, isAnnotation: boolean): Verdict {
+  const reason = isService(object) ? problem : `${object}: ${problem}`;
   return isAnnotation
-    ? warning('AnnotationIgnored', `${object}: ${problem}`, `correct the annotation: ${editObject(object)}`)
-    : warning('FieldIgnored', `${object}: ${problem}`, `correct the field: ${editObject(object)}`);
+    ? warning('AnnotationIgnored', reason, `correct the annotation: ${editObject(object)}`)
+    : warning('FieldIgnored', reason, `correct the field: ${editObject(object)}`);
 }
 
 /** @param isServed an earlier version of the Service, or its other objects, are in use */
 export function invalidObject(object: string, problem: string, isServed: boolean): Verdict {
-  const [kind = ''] = object.split(' ', 1);
-  const kept = isServed && kind === 'Service' ? '; its last valid version stays in use' : '';
+  const kept = isServed && isService(object) ? '; its last valid version stays in use' : '';
   return error(
     'InvalidObject',
-    `${object} is invalid and ignored: ${problem}${kept}`,
+    `${isService(object) ? 'it' : object} is invalid and ignored: ${problem}${kept}`,
     `correct the object: ${editObject(object)}`,
   );
 }

@@ -135,7 +135,7 @@ describe('ServiceVerdicts', () => {
     expect(verdicts.of('shop/bad')).toMatchObject({
       state: 'error',
       cause: 'InvalidObject',
-      reason: 'Service shop/bad is invalid and ignored: no port',
+      reason: 'it is invalid and ignored: no port',
     });
     expect(verdicts.counts()).toEqual({ ok: 0, warning: 0, error: 1 });
     reports.forget('Service', 'shop/bad');

@@ -23,7 +23,7 @@ it('an annotation that is not understood is an event on the Service, once until 
       reason: 'AnnotationIgnored',
       action: 'ReadObject',
       note: expect.stringMatching(
-        /^Service shop\/cart: metadata\.annotations\[.*did you mean maglev\?; correct the annotation: kubectl -n shop edit service cart$/,
+        /^metadata\.annotations\[.*did you mean maglev\?; correct the annotation: kubectl -n shop edit service cart$/,
       ),
     },
   ]);
@@ -40,7 +40,7 @@ it('an address that no Service or endpoint may have is an event on the Service',
   expect(posted).toMatchObject([
     {
       reason: 'FieldIgnored',
-      note: 'Service shop/cart: spec.externalIPs[0] "127.0.0.1" is loopback; ignored; correct the field: kubectl -n shop edit service cart',
+      note: 'spec.externalIPs[0] "127.0.0.1" is loopback; ignored; correct the field: kubectl -n shop edit service cart',
     },
     {
       reason: 'FieldIgnored',

@@ -243,10 +243,10 @@ describe('Explain', () => {
       known: false,
       verdict: {
         cause: 'InvalidObject',
-        reason: 'Service shop/cart is invalid and ignored: spec.ports[0].port 0 is too small',
+        reason: 'it is invalid and ignored: spec.ports[0].port 0 is too small',
       },
       objects: [
-        { reason: 'Service shop/cart is invalid and ignored: spec.ports[0].port 0 is too small' },
+        { reason: 'it is invalid and ignored: spec.ports[0].port 0 is too small' },
         { reason: 'EndpointSlice shop/cart-x7k2m is invalid and ignored: addressType is missing' },
       ],
       families: [{ ports: [] }],
@@ -271,7 +271,7 @@ it('names what the source leaves out of a Service, and all of it in short', asyn
     'b.yaml: EACCES',
   ];
   expect((await explain.service('shop/cart')).objects.map(({ reason }) => reason)).toEqual([
-    'Service shop/cart is invalid and ignored: a.yaml:7: spec.type: "X" is not one of ClusterIP; its last valid version stays in use',
+    'it is invalid and ignored: a.yaml:7: spec.type: "X" is not one of ClusterIP; its last valid version stays in use',
     'EndpointSlice shop/cart-fghij is invalid and ignored: a.yaml:9: addressType: is missing',
   ]);
   expect(reports.unusable).toEqual(unread);

@@ -307,7 +307,7 @@ describe('Services that are not served, each told apart', () => {
       'error',
       'InvalidObject',
       rawService({ clusterIP: '10.96.7' }),
-      /^Service shop\/cart is invalid and ignored: .*clusterIP "10\.96\.7"/,
+      /^it is invalid and ignored: .*clusterIP "10\.96\.7"/,
     ],
   ])('%s, %s, delivered or found by asking', async (state, cause, raw, text) => {
     const verdict = { state, cause, reason: expect.stringMatching(text) as string };

@@ -86,6 +86,23 @@ describe('ListServices', () => {
     ]);
   });
 
+  it('counts a pod with two addresses, and an address in two slices, once in the column and in the reason', async () => {
+    const targetRef = { kind: 'Pod', namespace: 'shop', name: 'two-1' };
+    const slice = (name: string, ...endpoints: readonly object[]) =>
+      rawSlice({ endpoints }, { namespace: 'shop', name, labels: { 'kubernetes.io/service-name': 'two' } });
+    const two = new SeenCluster().deliver(
+      [named('shop', 'two', { clusterIP: '10.96.0.9' })],
+      [
+        slice('two-a', { addresses: ['10.1.1.1'], targetRef }, { addresses: ['10.1.1.3'] }),
+        slice('two-b', { addresses: ['10.1.1.2'], targetRef }, { addresses: ['10.1.1.3'] }),
+      ],
+    );
+    two.statuses.set('IPv4', 'shop/two/tcp/', { state: 'programmed', sinceTime: timeText(1) });
+    expect(await rows(two)).toMatchObject([
+      { endpointCounts: { used: 2, known: 2 }, reason: '2 of 2 endpoints are ready' },
+    ]);
+  });
+
   it.each([
     [{ namespace: 'shop' }, ['shop/cart', 'shop/web']],
     [{ names: ['cart'] }, ['shop/cart', 'shop-b/cart']],

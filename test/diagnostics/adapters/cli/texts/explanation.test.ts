@@ -156,13 +156,13 @@ describe('explanationText', () => {
     const verdict = {
       state: 'error',
       cause: 'InvalidObject',
-      reason: 'Service shop/bad is invalid and ignored: no port',
+      reason: 'it is invalid and ignored: no port',
       nextStep: 'correct the object',
     } as const;
     const other = { ...verdict, reason: 'EndpointSlice shop/bad-x is invalid and ignored: no type' };
     const bad = { service: 'shop/bad', known: false, verdict, objects: [verdict, other] };
     expect(explanationText({ ...bad, families: full.families }))
-      .toBe(`shop/bad: error: Service shop/bad is invalid and ignored: no port
+      .toBe(`shop/bad: error: it is invalid and ignored: no port
   next: correct the object
   error: EndpointSlice shop/bad-x is invalid and ignored: no type; correct the object
 `);
