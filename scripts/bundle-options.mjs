@@ -81,7 +81,7 @@ export const pageOptions = {
   loader: { '.html': 'copy' },
   format: 'esm',
   platform: 'browser',
-  target: ['es2023', 'chrome114', 'firefox115', 'safari16.4'],
+  target: ['es2023', 'chrome123', 'firefox128', 'safari17.5'],
   minify: true,
   legalComments: 'none',
   logLevel: 'warning',

@@ -14,7 +14,7 @@ const NAMESPACE = 'kubeproxy-images';
 const ADDRESS = 'http://127.0.0.1:10249/';
 const DESK = { width: 960, height: 600 };
 const IMAGES = [
-  { name: 'overview', place: '', shown: '#recent', colorScheme: 'light', viewport: DESK },
+  { name: 'overview', place: '', shown: '#activity', colorScheme: 'light', viewport: DESK },
   {
     name: 'service',
     place: '#/service/shop/cart',

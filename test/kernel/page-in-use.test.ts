@@ -38,7 +38,7 @@ describe('the connection', () => {
     ['is killed', () => served.killProxy()],
   ])('is shown as broken when the proxy %s, with the age of the data, and used again', async (_, end) => {
     await open('');
-    await page.locator('#recent').waitFor();
+    await page.locator('#activity').waitFor();
     await live().waitFor();
     await end();
     await notResponding().waitFor({ timeout: SHOWN_WITHIN + BUSY });
@@ -94,6 +94,7 @@ describe('the requests of the page', () => {
 
     await page.evaluate(() => {
       Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
     });
     // Requests that were begun end.
     await sleep(1_500);
@@ -172,7 +173,7 @@ describe('a cluster without Services', () => {
 
 /** With what is there when the view is complete. */
 const PLACES = [
-  ['', '#recent'],
+  ['', '#activity'],
   ['#/services', 'td.name a'],
   ['#/service/shop/cart', '.traffic'],
   ['#/history', 'td.name a'],

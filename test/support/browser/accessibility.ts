@@ -30,7 +30,8 @@ export async function unreached(page: Page): Promise<readonly string[]> {
   }, USABLE);
   const left = (): Promise<readonly string[]> =>
     page.$$eval('[data-unreached]', (elements) => elements.map((element) => element.outerHTML));
-  const stops = (await left()).length;
-  for (let stop = 0; stop <= stops; stop++) await page.keyboard.press('Tab');
+  // The page may get further rows meanwhile.
+  const most = 2 * (await left()).length;
+  for (let stop = 0; stop <= most; stop++) await page.keyboard.press('Tab');
   return left();
 }

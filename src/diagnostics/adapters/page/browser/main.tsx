@@ -1,8 +1,8 @@
 import { render, type JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ProxyStatus } from '../../../application/status/proxy-status.js';
-import { State } from './parts.js';
-import { followConnection, OLD, oldestTime, useConnection, usePolled, type Polled } from './requests.js';
+import { Field, State } from './parts.js';
+import { OLD, oldestTime, useConnection, useHeartbeat, usePolled } from './requests.js';
 import { hrefOf, navigate, replaceRoute, restore, useVisit, whenPresent, type Route } from './routing.js';
 import { clockTime, durationText } from './text.js';
 import { HistoryView } from './views/history-view.js';
@@ -11,18 +11,13 @@ import { ServiceView } from './views/service-view.js';
 import { ServicesView } from './views/services-view.js';
 import { TraceView } from './views/trace-view.js';
 
-const NAVIGATION = [
-  ['Overview', 'overview'],
-  ['Services', 'services'],
-  ['History', 'history'],
-  ['Trace', 'trace'],
-] as const;
-
+const NAVIGATION = ['Overview', 'Services', 'History', 'Trace'] as const;
 const SECOND = 1_000;
 
 /** The whole page: its head, and the view in the address. */
 function Page(): JSX.Element {
   const { route, key, position } = useVisit();
+  useHeartbeat();
   const status = usePolled<ProxyStatus>('debug/status');
   const node = status.value?.node;
   const shown = route.view === 'service' ? `${route.namespace}/${route.name}` : route.view;
@@ -34,7 +29,7 @@ function Page(): JSX.Element {
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
   useEffect(() => {
-    const isSearching = document.activeElement?.matches('.search input');
+    const isSearching = document.activeElement?.matches('.head input');
     if (position) restore(position);
     else if (!isFirst.current) {
       scrollTo(0, 0);
@@ -42,59 +37,38 @@ function Page(): JSX.Element {
     }
     isFirst.current = false;
   }, [key]);
+  const current = route.view === 'service' ? 'services' : route.view;
   return (
     <>
-      <a
-        class="skip"
-        href="#main"
-        onClick={(event) => {
-          event.preventDefault();
-          main.current?.focus();
-        }}
-      >
+      <button type="button" class="skip" onClick={() => main.current?.focus()}>
         Skip to content
-      </a>
+      </button>
       <header class="head">
         <a class="brand" href={hrefOf({ view: 'overview' })}>
           kube-proxy-ts{node && ` on ${node}`}
         </a>
         <nav aria-label="Views">
-          {NAVIGATION.map(([label, view]) => (
-            <a
-              key={label}
-              href={hrefOf({ view })}
-              {...((view === route.view || (view === 'services' && route.view === 'service')) && {
-                'aria-current': 'page' as const,
-              })}
-            >
-              {label}
-            </a>
-          ))}
+          {NAVIGATION.map((label) => {
+            const view = label.toLowerCase() as Lowercase<typeof label>;
+            return (
+              <a key={view} href={hrefOf({ view })} aria-current={view === current && 'page'}>
+                {label}
+              </a>
+            );
+          })}
         </nav>
         <Search route={route} />
         <Freshness />
       </header>
-      <main id="main" class={`view ${route.view}`} tabIndex={-1} ref={main}>
-        <View route={route} status={status} />
+      <main tabIndex={-1} ref={main}>
+        {route.view === 'overview' && <OverviewView status={status} />}
+        {route.view === 'services' && <ServicesView route={route} />}
+        {route.view === 'service' && <ServiceView route={route} key={shown} />}
+        {route.view === 'history' && <HistoryView route={route} />}
+        {route.view === 'trace' && <TraceView route={route} key={key} />}
       </main>
     </>
   );
-}
-
-function View(props: { readonly route: Route; readonly status: Polled<ProxyStatus> }): JSX.Element {
-  const { route, status } = props;
-  switch (route.view) {
-    case 'overview':
-      return <OverviewView status={status} />;
-    case 'services':
-      return <ServicesView route={route} />;
-    case 'service':
-      return <ServiceView route={route} key={`${route.namespace}/${route.name}`} />;
-    case 'history':
-      return <HistoryView route={route} />;
-    case 'trace':
-      return <TraceView route={route} />;
-  }
 }
 
 /** Searches Services, from every view: `/` goes there, Enter opens the first match, Escape clears it. */
@@ -123,21 +97,15 @@ function Search({ route }: { readonly route: Route }): JSX.Element {
     whenPresent(answered, (link) => (event.key === 'Enter' ? link.click() : link.focus()));
   };
   return (
-    <label class="search">
-      <span>
-        Search <kbd>/</kbd>
-      </span>
-      <input
-        type="search"
-        ref={field}
-        value={text}
-        placeholder="service, port, address, endpoint"
-        autocomplete="off"
-        spellcheck={false}
-        onInput={({ currentTarget }) => search(currentTarget.value)}
-        onKeyDown={onKeyDown}
-      />
-    </label>
+    <Field
+      label="Search (/)"
+      type="search"
+      placeholder="service, port, address, endpoint"
+      value={text}
+      ref={field}
+      onText={search}
+      onKeyDown={onKeyDown}
+    />
   );
 }
 
@@ -168,5 +136,4 @@ function Freshness(): JSX.Element {
   );
 }
 
-void followConnection();
 render(<Page />, document.body);

@@ -2,35 +2,15 @@ import type { ComponentChildren, JSX } from 'preact';
 import type { Verdict, VerdictState } from '../../../../domain/verdict/verdict.js';
 import { isServiceKey, parseDisplayName } from '../../../../domain/model/service-port-name.js';
 import { OLD, useConnection, type Polled } from './requests.js';
-import { hrefOf } from './routing.js';
+import { hrefOf, replaceRoute, type HistoryRoute, type Route, type ServicesRoute } from './routing.js';
 import { clockTime, counted } from './text.js';
 
 /** A state of a node or a Service; `off`: not in use. */
 export type MarkKind = VerdictState | 'off';
 
-const SHAPES: Readonly<Record<MarkKind, JSX.Element>> = {
-  ok: <circle cx="6" cy="6" r="4" />,
-  warning: (
-    <>
-      <circle cx="6" cy="6" r="4" class="hollow" />
-      <path d="M6 2a4 4 0 0 1 0 8z" />
-    </>
-  ),
-  error: <path d="M6 .8 11.6 11H.4z" />,
-  off: <circle cx="6" cy="6" r="3.5" class="hollow" />,
-};
-
-/** A state as a shape, not only as a color, and the word for it. */
+/** A state: its word, with a shape besides the color. */
 export function State(props: { readonly kind: MarkKind; readonly children: ComponentChildren }): JSX.Element {
-  const { kind, children } = props;
-  return (
-    <span class={`state ${kind}`}>
-      <svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
-        {SHAPES[kind]}
-      </svg>{' '}
-      {children}
-    </span>
-  );
+  return <span class={`state ${props.kind}`}>{props.children}</span>;
 }
 
 /** A verdict as the commands print it: the state, the reason, and the next step with its command. */
@@ -80,6 +60,54 @@ export function Age({ time }: { readonly time: number | undefined }): JSX.Elemen
   );
 }
 
+/** The head of a list: its title, its filters, and a count. */
+export function ListHead(props: {
+  readonly title: string;
+  readonly route: ServicesRoute | HistoryRoute;
+  readonly time: number | undefined;
+  readonly count: string | undefined;
+  readonly children?: ComponentChildren;
+}): JSX.Element {
+  const { title, route, time, count, children } = props;
+  return (
+    <div class="bar">
+      <h1>{title}</h1>
+      {children}
+      <label>
+        <input
+          type="checkbox"
+          checked={route.problems ?? false}
+          onChange={({ currentTarget }) => replaceRoute({ ...route, problems: currentTarget.checked })}
+        />
+        Problems only
+      </label>
+      <output class="count">
+        <Age time={time} /> {count}
+      </output>
+    </div>
+  );
+}
+
+type FieldProps = JSX.IntrinsicElements['input'] & {
+  readonly label: ComponentChildren;
+  readonly onText?: (text: string) => void;
+};
+
+/** A line of text with its label. */
+export function Field({ label, onText, ...input }: FieldProps): JSX.Element {
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <input
+        {...input}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={({ currentTarget }) => onText?.(currentTarget.value)}
+      />
+    </label>
+  );
+}
+
 /** Why a part of the page shows nothing yet, or nothing new. A lost connection is in the head of the page only. */
 export function Problem(props: {
   readonly polled: Polled<unknown>;
@@ -87,7 +115,7 @@ export function Problem(props: {
 }): JSX.Element | null {
   const { value, problem } = props.polled;
   const { connected } = useConnection();
-  if (problem && (problem.reason !== 'unreachable' || connected))
+  if (problem && (problem.isAnswered || connected))
     return (
       <p class="error" role="alert">
         No {props.what}: {problem.message}
@@ -115,13 +143,11 @@ export function Table<Row>(props: {
   readonly keyOf: (row: Row) => string;
   /** All rows, if not all have been sent. */
   readonly total?: number;
-  /** The rows to show; missing: the first ones. */
-  readonly shown?: number | undefined;
-  /** Called with the rows to show; missing: there are no more. */
-  readonly onMore?: (rows: number) => void;
+  /** Has the rows to show, if they are more than at first; missing: there are no more. */
+  readonly route?: Exclude<Route, { readonly view: 'overview' }>;
 }): JSX.Element {
-  const { label, columns, rows, keyOf, total = rows.length, shown = 0, onMore } = props;
-  const most = Math.max(ROWS, shown);
+  const { label, columns, rows, keyOf, total = rows.length, route } = props;
+  const most = Math.max(ROWS, route?.rows ?? 0);
   const left = total - Math.min(most, rows.length);
   return (
     <>
@@ -147,8 +173,8 @@ export function Table<Row>(props: {
           ))}
         </tbody>
       </table>
-      {onMore && left > 0 && (
-        <button type="button" onClick={() => onMore(most + ROWS)}>
+      {route && left > 0 && (
+        <button type="button" onClick={() => replaceRoute({ ...route, rows: most + ROWS })}>
           Show {Math.min(ROWS, left)} more of {left.toLocaleString('en')}
         </button>
       )}
@@ -166,16 +192,21 @@ function moveFocus(event: KeyboardEvent): void {
   next.focus();
 }
 
-/** Lines of text, the first of them. */
-export function Lines({ lines }: { readonly lines: readonly ComponentChildren[] }): JSX.Element | null {
+/** Lines of text, the first of them; numbered if they are steps. */
+export function Lines(props: {
+  readonly lines: readonly ComponentChildren[];
+  readonly steps?: boolean;
+}): JSX.Element | null {
+  const { lines, steps = false } = props;
   if (lines.length === 0) return null;
+  const List = steps ? 'ol' : 'ul';
   return (
-    <ul class="lines">
+    <List class={steps ? 'steps' : 'lines'}>
       {lines.slice(0, ROWS).map((line, index) => (
         <li key={index}>{line}</li>
       ))}
-      {lines.length > ROWS && <li class="quiet">and {counted(lines.length - ROWS, 'more line')}</li>}
-    </ul>
+      {lines.length > ROWS && <li>and {counted(lines.length - ROWS, steps ? 'more step' : 'more line')}</li>}
+    </List>
   );
 }
 

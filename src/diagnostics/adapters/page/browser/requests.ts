@@ -12,14 +12,12 @@ export interface Polled<T> {
   readonly problem?: RequestError | undefined;
 }
 
-/**
- * A request that failed: the proxy did not answer it, or has no such route (it has another version, or the route is disabled), or
- * rejected it.
- */
+/** A request that failed. */
 export class RequestError extends Error {
   constructor(
-    readonly reason: 'unreachable' | 'unknown-route' | 'rejected',
     message: string,
+    /** Whether the proxy answered: it rejected the request, or has no such route (another version, or it is disabled). */
+    readonly isAnswered = true,
   ) {
     super(message);
   }
@@ -73,27 +71,19 @@ function setConnection(connected: boolean, changes = connection.changes): void {
   for (const follow of followers) follow(connection);
 }
 
-interface SyncState {
-  readonly idle: boolean;
-  readonly appliedEvents: number;
-  readonly totalChanges: number;
-}
-
-/** Queries the proxy once a second, while the page is visible, whether it responds and whether something has changed. */
-export async function followConnection(): Promise<never> {
-  for (;;) {
-    await visible();
-    try {
-      const { idle, appliedEvents, totalChanges } = await getJson<SyncState>(
-        'debug/sync',
-        AbortSignal.timeout(HEARTBEAT_TIMEOUT),
-      );
-      setConnection(true, `${appliedEvents} ${totalChanges} ${idle}`);
-    } catch (problem) {
-      setConnection((problem as RequestError).reason !== 'unreachable');
-    }
+/** Queries the proxy once a second whether it responds and whether something has changed. */
+export function useHeartbeat(): void {
+  useWhileVisible('debug/sync', async (path, signal) => {
+    const { value, problem } = await answerTo<Readonly<Record<string, unknown>>>(
+      path,
+      signal,
+      HEARTBEAT_TIMEOUT,
+    );
+    if (signal.aborted) return;
+    if (value) setConnection(true, `${value.appliedEvents} ${value.totalChanges} ${value.idle}`);
+    else setConnection(problem!.isAnswered);
     await pause(SECOND);
-  }
+  });
 }
 
 const shownTimes = new Map<object, number>();
@@ -118,10 +108,10 @@ const MOST_KNOWN = 30;
 
 /**
  * Repeats a request while the page is visible: after a change, and every few seconds.
- * @param path relative to the page; undefined: nothing to request
+ * @param path relative to the page
  * @param keepsFormer whether the response to the path before is returned until the first one to this path
  */
-export function usePolled<T>(path: string | undefined, keepsFormer = false): Polled<T> {
+export function usePolled<T>(path: string, keepsFormer = false): Polled<T> {
   const [state, setState] = useState<Polled<T>>({});
   const latest = useRef(connection);
   latest.current = useConnection();
@@ -131,7 +121,11 @@ export function usePolled<T>(path: string | undefined, keepsFormer = false): Pol
     const result = await answerTo<T>(requested, signal);
     if (signal.aborted) return;
     setState((last) => ({ ...(last.path === requested && last), path: requested, ...result }));
-    if (result.value !== undefined) remember(requested, result);
+    if (result.value !== undefined) {
+      known.delete(requested);
+      known.set(requested, { ...result, path: requested });
+      if (known.size > MOST_KNOWN) known.delete(known.keys().next().value!);
+    }
     await pause(pauseAfter(performance.now() - start));
     const isDue = (): boolean =>
       latest.current.changes !== changes ||
@@ -139,48 +133,33 @@ export function usePolled<T>(path: string | undefined, keepsFormer = false): Pol
       performance.now() - start >= PERIOD;
     while (!signal.aborted && !isDue()) await pause(SECOND / 4);
   });
-  const shown =
-    state.path === path ? state : ((known.get(path ?? '') as Polled<T>) ?? (keepsFormer ? state : {}));
-  useShownTime(path === undefined ? undefined : shown.time);
+  const shown = state.path === path ? state : ((known.get(path) as Polled<T>) ?? (keepsFormer ? state : {}));
+  useShownTime(shown.time);
   return shown;
 }
 
-function remember(path: string, result: Polled<unknown>): void {
-  known.delete(path);
-  known.set(path, { ...result, path });
-  if (known.size > MOST_KNOWN) known.delete(known.keys().next().value!);
-}
-
-/** Sends a request once, and again when the key changes. */
-export function useAnswer<T>(path: string | undefined, key: unknown): Polled<T> {
-  const [state, setState] = useState<Polled<T> & { readonly key?: unknown }>({});
+/** Sends a request once. */
+export function useAnswer<T>(path: string | undefined): Polled<T> {
+  const [state, setState] = useState<Polled<T>>({});
   useEffect(() => {
     if (path === undefined) return undefined;
     const left = new AbortController();
     void answerTo<T>(path, left.signal, LONG_TIMEOUT).then((result) => {
-      if (!left.signal.aborted) setState({ ...result, path, key });
+      if (!left.signal.aborted) setState(result);
     });
     return () => left.abort();
-  }, [path, key]);
-  return state.path === path && state.key === key ? state : {};
+  }, [path]);
+  return state;
 }
 
 /** Follows a response without an end, a line of JSON from time to time. The last line counts. */
 export function useLines<T>(path: string): Polled<T> {
   const [state, setState] = useState<Polled<T>>({});
   useWhileVisible(path, async (requested, signal) => {
-    const stop = new AbortController();
-    const either = AbortSignal.any([signal, stop.signal]);
-    const stopIfHidden = (): void => {
-      if (document.visibilityState === 'hidden') stop.abort();
-    };
-    document.addEventListener('visibilitychange', stopIfHidden, { signal: either });
     try {
-      for await (const value of getLines<T>(requested, either)) setState({ value, time: Date.now() });
+      for await (const value of getLines<T>(requested, signal)) setState({ value, time: Date.now() });
     } catch (problem) {
-      if (!either.aborted) setState((last) => ({ ...last, problem: problem as RequestError }));
-    } finally {
-      stop.abort();
+      if (!signal.aborted) setState((last) => ({ ...last, problem: problem as RequestError }));
     }
     await pause(SECOND);
   });
@@ -189,43 +168,35 @@ export function useLines<T>(path: string): Polled<T> {
 }
 
 /** Repeats a step while the page is visible, until the view is left. */
-function useWhileVisible(
-  path: string | undefined,
-  step: (path: string, signal: AbortSignal) => Promise<void>,
-): void {
+function useWhileVisible(path: string, step: (path: string, signal: AbortSignal) => Promise<void>): void {
   useEffect(() => {
-    if (path === undefined) return undefined;
-    const ended = new AbortController();
-    const run = async (): Promise<void> => {
-      while (!ended.signal.aborted) {
-        await visible();
-        await step(path, ended.signal);
-      }
+    let stop = new AbortController();
+    const follow = async (): Promise<void> => {
+      stop.abort();
+      const { signal } = (stop = new AbortController());
+      while (!signal.aborted && document.visibilityState === 'visible') await step(path, signal);
     };
-    void run();
-    return () => ended.abort();
+    void follow();
+    document.addEventListener('visibilitychange', follow);
+    return () => {
+      document.removeEventListener('visibilitychange', follow);
+      stop.abort();
+    };
   }, [path]);
-}
-
-async function visible(): Promise<void> {
-  while (document.visibilityState !== 'visible')
-    await new Promise((seen) => document.addEventListener('visibilitychange', seen, { once: true }));
 }
 
 function pause(milliseconds: number): Promise<void> {
   return new Promise((done) => setTimeout(done, milliseconds));
 }
 
-function answerTo<T>(path: string, signal: AbortSignal, timeout = TIMEOUT): Promise<Polled<T>> {
-  return getJson<T>(path, AbortSignal.any([signal, AbortSignal.timeout(timeout)])).then(
-    (value) => ({ value, time: Date.now(), problem: undefined }),
-    (problem: RequestError) => ({ problem }),
-  );
-}
-
-async function getJson<T>(path: string, signal: AbortSignal): Promise<T> {
-  const response = await request(path, signal);
-  return response.json().catch(unreachable) as Promise<T>;
+async function answerTo<T>(path: string, signal: AbortSignal, timeout = TIMEOUT): Promise<Polled<T>> {
+  try {
+    const response = await request(path, AbortSignal.any([signal, AbortSignal.timeout(timeout)]));
+    const value = (await response.json().catch(unreachable)) as T;
+    return { value, time: Date.now(), problem: undefined };
+  } catch (problem) {
+    return { problem: problem as RequestError };
+  }
 }
 
 /** A line is due every few seconds; without one, the connection is broken. */
@@ -249,14 +220,13 @@ async function request(path: string, signal: AbortSignal): Promise<Response> {
   const { ok, status } = response;
   const isJson = response.headers.get('content-type')?.includes('json');
   if (isJson && (ok || status === 404)) return response;
-  if (status === 404)
-    throw new RequestError('unknown-route', `this proxy does not answer ${path.split('?', 1)[0]!}`);
+  if (status === 404) throw new RequestError(`this proxy does not answer ${path.split('?', 1)[0]!}`);
   const text = (await response.text().catch(unreachable)).trim();
   const message = isJson ? (JSON.parse(text) as { readonly error?: string }).error : text;
-  throw new RequestError('rejected', message ?? `the proxy responded with ${status}`);
+  throw new RequestError(message ?? `the proxy responded with ${status}`);
 }
 
 /** Also if the connection breaks before the response is complete. */
 function unreachable(): never {
-  throw new RequestError('unreachable', 'the proxy does not respond');
+  throw new RequestError('the proxy does not respond', false);
 }

@@ -1,40 +1,22 @@
 import { useEffect, useState } from 'preact/hooks';
 
+type RouteOf<View, Parameters> = Readonly<{ view: View } & Partial<Parameters>>;
+
+/** The Services in which a text occurs, with `problems` only those that are not ok; `rows` if more are shown than at first. */
+export type ServicesRoute = RouteOf<'services', { search: string; problems: boolean; rows: number }>;
+
+/** One Service, with so many rows of its endpoints. */
+export type ServiceRoute = RouteOf<'service', { rows: number }> &
+  Readonly<{ namespace: string; name: string }>;
+
+/** The changes in which a text occurs, with `problems` only failures, degradations and repairs. */
+export type HistoryRoute = RouteOf<'history', { filter: string; problems: boolean; rows: number }>;
+
+/** With `kernel`, by the rules in the kernel instead of those that the proxy applied. */
+export type TraceRoute = RouteOf<'trace', { from: string; to: string; kernel: boolean; rows: number }>;
+
 /** A view and what it shows. It is in the address, after the `#`, so that users can bookmark and share it. */
-export type Route = { readonly view: 'overview' } | ServicesRoute | ServiceRoute | HistoryRoute | TraceRoute;
-
-/** Rows of a table, if more than at first. */
-interface Rows {
-  readonly rows?: number;
-}
-
-export interface ServicesRoute extends Rows {
-  readonly view: 'services';
-  readonly search?: string;
-  /** Only Services that are not ok. */
-  readonly problems?: boolean;
-}
-
-export interface ServiceRoute extends Rows {
-  readonly view: 'service';
-  readonly namespace: string;
-  readonly name: string;
-}
-
-export interface HistoryRoute extends Rows {
-  readonly view: 'history';
-  readonly filter?: string;
-  /** Only failures, degradations and repairs. */
-  readonly problems?: boolean;
-}
-
-export interface TraceRoute {
-  readonly view: 'trace';
-  readonly from?: string;
-  readonly to?: string;
-  /** By the rules in the kernel instead of those that the proxy applied. */
-  readonly kernel?: boolean;
-}
+export type Route = RouteOf<'overview', object> | ServicesRoute | ServiceRoute | HistoryRoute | TraceRoute;
 
 /** The route in an address such as `#/service/shop/cart`; the overview if there is none. */
 export function parseRoute(hash: string): Route {
@@ -51,7 +33,7 @@ export function parseRoute(hash: string): Route {
     case 'history':
       return { view, filter: text('filter'), problems: parameters.has('problems'), rows };
     case 'trace':
-      return { view, from: text('from'), to: text('to'), kernel: parameters.has('kernel') };
+      return { view, from: text('from'), to: text('to'), kernel: parameters.has('kernel'), rows };
     default:
       return { view: 'overview' };
   }
@@ -148,25 +130,18 @@ export function replaceRoute(route: Route): void {
 /** Shows a view as it was left, once its rows are there. */
 export function restore({ top, href }: Position): void {
   const { key } = visit;
-  const link = href === null ? null : `main a[href="${CSS.escape(href)}"]`;
-  whenPresent<HTMLElement>(link ?? 'main', (element) => {
+  whenPresent(href === null ? 'main' : `main a[href="${CSS.escape(href)}"]`, (element) => {
     if (visit.key !== key) return;
     element.focus({ preventScroll: true });
     scrollTo(0, top);
   });
 }
 
-/** Milliseconds. */
-const LONGEST_WAIT = 3_000;
-
-/** Calls back with an element as soon as it is there. */
-export function whenPresent<Found extends HTMLElement>(
-  selector: string,
-  use: (element: Found) => void,
-): void {
-  const deadline = performance.now() + LONGEST_WAIT;
+/** Calls back with an element as soon as it is there, if that is within milliseconds. */
+export function whenPresent(selector: string, use: (element: HTMLElement) => void, timeout = 3_000): void {
+  const deadline = performance.now() + timeout;
   const look = (): void => {
-    const element = document.querySelector<Found>(selector);
+    const element = document.querySelector<HTMLElement>(selector);
     if (element) use(element);
     else if (performance.now() < deadline) requestAnimationFrame(look);
   };

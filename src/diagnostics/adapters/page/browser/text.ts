@@ -5,11 +5,9 @@ const DAY = 24 * HOUR;
 
 /** The local time of day, of RFC 3339 or milliseconds since the epoch: `14:02:11`; with the date unless that is today's. */
 export function clockTime(time: string | number, now = Date.now()): string {
-  const at = new Date(time);
-  const two = (value: number): string => String(value).padStart(2, '0');
-  const clock = [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':');
-  if (at.toDateString() === new Date(now).toDateString()) return clock;
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clock}`;
+  // Swedish is written as `2026-05-04 14:02:11`.
+  const [date, clock = ''] = new Date(time).toLocaleString('sv').split(' ');
+  return new Date(now).toLocaleDateString('sv') === date ? clock : `${date} ${clock}`;
 }
 
 /** A duration in one unit: `850 ms`, `4.2 s`, `3 min`, `5 h`, `12 d`. */
@@ -35,19 +33,6 @@ export function hasWords(text: string, search: string): boolean {
     .toLowerCase()
     .split(/\s+/)
     .every((word) => searched.includes(word));
-}
-
-/** A sorted copy; equal items stay in their order. */
-export function sortedBy<Item>(
-  items: readonly Item[],
-  rankOf: (item: Item) => string | number,
-  isDescending = false,
-): readonly Item[] {
-  const sign = isDescending ? -1 : 1;
-  return items
-    .map((item) => ({ item, rank: rankOf(item) }))
-    .sort((a, b) => sign * (a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0))
-    .map(({ item }) => item);
 }
 
 /** A text by which addresses and ports are sorted as numbers: `10.2.0.1:80` comes before `10.10.0.1:80`, and `fd00::9` before `fd00::10`. */

@@ -17,7 +17,13 @@ const routes: fc.Arbitrary<Route> = fc.oneof(
   }),
   fc.record({ view: fc.constant('history' as const), filter: words, problems: fc.boolean(), rows: fc.nat() }),
   fc.record({ view: fc.constant('service' as const), namespace: name, name, rows: fc.nat() }),
-  fc.record({ view: fc.constant('trace' as const), from: words, to: words, kernel: fc.boolean() }),
+  fc.record({
+    view: fc.constant('trace' as const),
+    from: words,
+    to: words,
+    kernel: fc.boolean(),
+    rows: fc.nat(),
+  }),
 );
 
 describe('a route', () => {

@@ -2,14 +2,24 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { ChangeEntry, History } from '../../../../../application/status/change-entry.js';
 import { changeWords, resultWords } from '../../../../application/words.js';
-import { Age, PortLink, Problem, State, Table, type Column, type MarkKind } from '../parts.js';
-import { usePolled } from '../requests.js';
-import { replaceRoute, type HistoryRoute } from '../routing.js';
+import {
+  Field,
+  ListHead,
+  Panel,
+  PortLink,
+  Problem,
+  State,
+  Table,
+  type Column,
+  type MarkKind,
+} from '../parts.js';
+import { usePolled, type Polled } from '../requests.js';
+import { hrefOf, replaceRoute, type HistoryRoute } from '../routing.js';
 import { clockTime, counted, durationText, hasWords } from '../text.js';
 
 /** All changes that the proxy remembers, with a filter. */
 export function HistoryView({ route }: { readonly route: HistoryRoute }): JSX.Element {
-  const { filter = '', problems = false, rows: shown = 0 } = route;
+  const { filter = '', problems = false } = route;
   const polled = usePolled<History>('debug/history');
   const { value, time } = polled;
   const rows = useMemo(
@@ -18,40 +28,24 @@ export function HistoryView({ route }: { readonly route: HistoryRoute }): JSX.El
   );
   return (
     <>
-      <div class="bar">
-        <h1>History</h1>
-        <label class="filter">
-          <span>Filter</span>
-          <input
-            type="search"
-            value={filter}
-            placeholder="service, endpoint, result"
-            autocomplete="off"
-            spellcheck={false}
-            onInput={({ currentTarget }) => replaceRoute({ ...route, filter: currentTarget.value })}
-          />
-        </label>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={problems}
-            onChange={({ currentTarget }) => replaceRoute({ ...route, problems: currentTarget.checked })}
-          />
-          Problems only
-        </label>
-        <output class="count">
-          <Age time={time} /> {rows && value && countText(rows.length, value)}
-        </output>
-      </div>
+      <ListHead
+        title="History"
+        route={route}
+        time={time}
+        count={rows && value && countText(rows.length, value)}
+      >
+        <Field
+          label="Filter"
+          type="search"
+          value={filter}
+          placeholder="service, endpoint, result"
+          onText={(text) => replaceRoute({ ...route, filter: text })}
+        />
+      </ListHead>
       <Problem polled={polled} what="history" />
       {rows && rows.length > 0 && (
         <div class="panel">
-          <ChangeTable
-            label="Changes"
-            changes={rows}
-            shown={shown}
-            onMore={(more) => replaceRoute({ ...route, rows: more })}
-          />
+          <Table {...CHANGES} label="Changes" rows={rows.toReversed()} route={route} />
         </div>
       )}
       {rows?.length === 0 && <p class="quiet">The proxy remembers no such change.</p>}
@@ -59,15 +53,32 @@ export function HistoryView({ route }: { readonly route: HistoryRoute }): JSX.El
   );
 }
 
-/** Changes, the newest first. @param props.changes the oldest first */
-export function ChangeTable(props: {
-  readonly label: string;
-  readonly changes: readonly ChangeEntry[];
-  readonly shown?: number;
-  readonly onMore?: (rows: number) => void;
+/** The last changes, of a Service or of all, with a link to the others that are remembered. */
+export function LastChanges(props: {
+  readonly history: Polled<History>;
+  readonly most: number;
+  readonly service?: string;
 }): JSX.Element {
-  const { changes, ...others } = props;
-  return <Table {...others} columns={COLUMNS} rows={changes.toReversed()} keyOf={keyOf} />;
+  const { history, most, service } = props;
+  const { changes = [] } = history.value ?? {};
+  return (
+    <Panel id="recent" title="Last changes" time={history.time}>
+      <Problem polled={history} what="history" />
+      {changes.length > 0 && (
+        <Table {...CHANGES} label="Last changes" rows={changes.slice(-most).toReversed()} />
+      )}
+      {history.value && changes.length === 0 && (
+        <p class="quiet">The proxy remembers no change since its start.</p>
+      )}
+      {changes.length > most && (
+        <p>
+          <a href={hrefOf({ view: 'history', filter: service === undefined ? '' : `${service}/` })}>
+            All {counted(changes.length, 'change')} that are remembered
+          </a>
+        </p>
+      )}
+    </Panel>
+  );
 }
 
 function keyOf(change: ChangeEntry): string {
@@ -100,6 +111,8 @@ const COLUMNS: readonly Column<ChangeEntry>[] = [
   },
   { name: 'words', title: 'Change', cell: changeText },
 ];
+
+const CHANGES = { columns: COLUMNS, keyOf };
 
 const MARKS: Readonly<Record<string, MarkKind>> = {
   programmed: 'ok',

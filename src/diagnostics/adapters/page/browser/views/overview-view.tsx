@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from 'preact';
+import type { JSX } from 'preact';
 import type { ChangeEntry, History } from '../../../../../application/status/change-entry.js';
 import type { ProxyStatus } from '../../../../application/status/proxy-status.js';
 import { familyWords, proxyWord, watchWords } from '../../../../application/words.js';
@@ -16,43 +16,32 @@ import {
 import { useLines, usePolled, type Polled } from '../requests.js';
 import { hrefOf, queryOf } from '../routing.js';
 import { clockTime, counted, durationText } from '../text.js';
-import { ChangeTable } from './history-view.js';
+import { LastChanges } from './history-view.js';
 
-const RECENT = 10;
 const MINUTE = 60_000;
 
 /** The health of the proxy on this node, and the Services with problems. */
 export function OverviewView({ status }: { readonly status: Polled<ProxyStatus> }): JSX.Element {
   const history = usePolled<History>('debug/history');
   const { value } = status;
+  const { ok = 0, warning = 0, error = 0 } = value?.serviceCounts ?? {};
   return (
     <>
-      <h1 class="unseen">Overview</h1>
+      <h1>Overview</h1>
       <Panel id="node" title="Node" time={status.time}>
         <Problem polled={status} what="status" />
         {value && <Node status={value} />}
         {history.value && value && <Activity history={history.value} now={Date.parse(value.time)} />}
       </Panel>
-      {value && isEmpty(value) && <EmptyCluster />}
+      {value?.inSync && ok + warning + error === 0 && <EmptyCluster />}
       <Panel id="problems" title="Services with problems" time={status.time}>
         {value && <Problems {...value} />}
         <Unanswered />
       </Panel>
       {value && <Reports status={value} />}
-      {history.value && (
-        <Panel id="recent" title="Last changes" time={history.time}>
-          <ChangeTable label="Last changes" changes={history.value.changes.slice(-RECENT)} />
-          <p>
-            <a href={hrefOf({ view: 'history' })}>All changes that are remembered</a>
-          </p>
-        </Panel>
-      )}
+      <LastChanges history={history} most={10} />
     </>
   );
-}
-
-function isEmpty({ inSync, serviceCounts: { ok, warning, error } }: ProxyStatus): boolean {
-  return inSync && ok + warning + error === 0;
 }
 
 const MARKS: Readonly<Record<ProxyStatus['state'], MarkKind>> = {
@@ -62,53 +51,40 @@ const MARKS: Readonly<Record<ProxyStatus['state'], MarkKind>> = {
 };
 
 function Node({ status }: { readonly status: ProxyStatus }): JSX.Element {
-  const { state, reasons, inSync, lagSeconds, pendingReasons, families, versions, startTime, time, watches } =
-    status;
-  const used = families.filter(
-    ({ inSync, programmed, degraded, failed }) => !inSync || programmed + degraded.length + failed.length > 0,
+  const { node, state, reasons, inSync, lagSeconds, pendingReasons, versions, startTime } = status;
+  const { program, kubernetes, kernel } = versions;
+  const families = status.families.filter(
+    ({ inSync: isInSync, programmed, degraded, failed }) =>
+      !isInSync || programmed + degraded.length + failed.length > 0,
   );
+  const watches = status.watches.filter(({ connected }) => !connected);
+  const runs = durationText(Date.parse(status.time) - Date.parse(startTime));
+  const facts: readonly (readonly [name: string, text: string])[] = [
+    ['Mode', status.mode],
+    ['Versions', `${program}, for Kubernetes ${kubernetes}, kernel ${kernel}`],
+    ['Running since', `${clockTime(startTime)} (${runs})`],
+    ...families.map((family) => [family.family, familyWords(family, clockTime, counted)] as const),
+    ...watches.map((watch) => [`Watch of ${watch.kind}`, watchWords(watch, counted)] as const),
+  ];
   return (
     <>
       <p class="verdict">
-        {status.node} is <State kind={MARKS[state]}>{proxyWord(state)}</State>
+        {node} is <State kind={MARKS[state]}>{proxyWord(state)}</State>
         <span class="quiet">
-          {inSync
-            ? ', in sync'
-            : `, changes wait${lagSeconds > 0 ? ` for ${durationText(lagSeconds * 1_000)}` : ''}`}
+          {inSync ? ', in sync' : ', changes wait'}
+          {!inSync && lagSeconds > 0 && ` for ${durationText(lagSeconds * 1_000)}`}
         </span>
       </p>
       <Lines lines={[...reasons, ...pendingReasons.filter((line) => !reasons.includes(line))]} />
       <dl class="facts">
-        <Fact name="Mode">{status.mode}</Fact>
-        <Fact name="Versions">
-          {versions.program}, for Kubernetes {versions.kubernetes}, kernel {versions.kernel}
-        </Fact>
-        <Fact name="Running since">
-          {clockTime(startTime)} ({durationText(Date.parse(time) - Date.parse(startTime))})
-        </Fact>
-        {used.map((family) => (
-          <Fact key={family.family} name={family.family}>
-            {familyWords(family, clockTime, counted)}
-          </Fact>
+        {facts.map(([name, text]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{text}</dd>
+          </div>
         ))}
-        {watches
-          .filter(({ connected }) => !connected)
-          .map((watch) => (
-            <Fact key={watch.kind} name={`Watch of ${watch.kind}`}>
-              {watchWords(watch, counted)}
-            </Fact>
-          ))}
       </dl>
     </>
-  );
-}
-
-function Fact(props: { readonly name: string; readonly children: ComponentChildren }): JSX.Element {
-  return (
-    <div>
-      <dt>{props.name}</dt>
-      <dd>{props.children}</dd>
-    </div>
   );
 }
 
@@ -195,21 +171,19 @@ function Unanswered(): JSX.Element {
 /** Warnings, ignored objects and errors. Empty parts are left out. */
 function Reports({ status }: { readonly status: ProxyStatus }): JSX.Element {
   const { warnings = [], ignored, lastErrors } = status;
-  const errors = lastErrors.map(({ time, message }) => `${clockTime(time)}  ${message}`);
+  const reports = {
+    Warnings: warnings,
+    [`Ignored objects (${ignored.length})`]: ignored,
+    'Last errors': lastErrors.map(({ time, message }) => `${clockTime(time)}  ${message}`),
+  };
+  const shown = Object.entries(reports).filter(([, lines]) => lines.length > 0);
   return (
     <>
-      {[
-        { title: 'Warnings', lines: warnings },
-        { title: `Ignored objects (${ignored.length})`, lines: ignored },
-        { title: 'Last errors', lines: errors },
-      ].map(
-        ({ title, lines }) =>
-          lines.length > 0 && (
-            <Panel key={title} title={title}>
-              <Lines lines={lines} />
-            </Panel>
-          ),
-      )}
+      {shown.map(([title, lines]) => (
+        <Panel key={title} title={title}>
+          <Lines lines={lines} />
+        </Panel>
+      ))}
     </>
   );
 }

@@ -21,16 +21,13 @@ import {
 import type { EndpointReport, PortReport, TrafficReport } from '../../../../domain/traffic.js';
 import { Lines, Panel, Problem, State, Table, VerdictText, type Column } from '../parts.js';
 import { useLines, usePolled, type Polled } from '../requests.js';
-import { hrefOf, queryOf, replaceRoute, type ServiceRoute } from '../routing.js';
+import { hrefOf, queryOf, type ServiceRoute } from '../routing.js';
 import { counted, durationText } from '../text.js';
-import { ChangeTable } from './history-view.js';
-
-const RECENT = 3;
+import { LastChanges } from './history-view.js';
 
 /** One Service: its verdict, its ports with frontends, endpoints and connections, and its last changes. */
 export function ServiceView({ route }: { readonly route: ServiceRoute }): JSX.Element {
-  const { namespace, name } = route;
-  const service = `${namespace}/${name}`;
+  const service = `${route.namespace}/${route.name}`;
   const polled = usePolled<Explanation>(`debug/explain${queryOf({ subject: service })}`);
   const { value, time } = polled;
   const history = usePolled<History>(`debug/history${queryOf({ service })}`);
@@ -44,11 +41,7 @@ export function ServiceView({ route }: { readonly route: ServiceRoute }): JSX.El
           <div class="verdict" role="status">
             <VerdictText verdict={value.verdict} />
           </div>
-          <Lines
-            lines={otherVerdicts(value).map((verdict) => (
-              <VerdictText verdict={verdict} />
-            ))}
-          />
+          <Lines lines={[...otherVerdicts(value), ...healthChecks(value)]} />
           <p>
             <a href={hrefOf({ view: 'trace', from: 'node', to: traceTarget(value) })}>
               Trace a connection to it
@@ -56,21 +49,31 @@ export function ServiceView({ route }: { readonly route: ServiceRoute }): JSX.El
           </p>
         </section>
       )}
-      {value?.families.map((family) => (
-        <Family key={family.family} {...{ route, family, time, traffic }} verdict={value.verdict} />
-      ))}
-      <Panel id="history" title="Last changes" time={history.time}>
-        <Problem polled={history} what="history" />
-        {history.value && <LastChanges service={service} changes={history.value.changes} />}
-      </Panel>
+      {value?.families.map(({ family, ports }) =>
+        ports.map((port) => (
+          <Port
+            key={`${family} ${port.portName} ${port.protocol}`}
+            {...{ route, family, port, time, traffic }}
+            verdict={value.verdict}
+          />
+        )),
+      )}
+      <LastChanges history={history} most={3} service={service} />
     </>
   );
 }
 
 /** Of its objects and of families without ports, besides the verdict on the Service. */
-function otherVerdicts({ verdict, objects, families }: Explanation): Explanation['objects'] {
-  const absences = families.flatMap(({ absence }) => absence ?? []);
-  return [...objects, ...absences].filter(({ state, reason }) => state !== 'ok' && reason !== verdict.reason);
+function otherVerdicts({ verdict, objects, families }: Explanation): readonly JSX.Element[] {
+  return [...objects, ...families.flatMap(({ absence }) => absence ?? [])]
+    .filter(({ state, reason }) => state !== 'ok' && reason !== verdict.reason)
+    .map((other) => <VerdictText verdict={other} />);
+}
+
+function healthChecks({ families }: Explanation): readonly string[] {
+  return families.flatMap(({ family, healthCheck }) =>
+    healthCheck ? `${family}: ${healthCheckWords(healthCheck)}` : [],
+  );
 }
 
 /** With a port, where the Service has several. */
@@ -80,47 +83,15 @@ function traceTarget({ service, families }: Explanation): string {
   return first && ports.some(({ portName }) => portName !== first) ? `${service}:${first}` : service;
 }
 
-function LastChanges(props: { readonly service: string } & Pick<History, 'changes'>): JSX.Element {
-  const { service, changes } = props;
-  if (changes.length === 0) return <p class="quiet">The proxy remembers no change since its start.</p>;
-  return (
-    <>
-      <ChangeTable label="Last changes" changes={changes.slice(-RECENT)} />
-      {changes.length > RECENT && (
-        <p>
-          <a href={hrefOf({ view: 'history', filter: `${service}/` })}>
-            All {counted(changes.length, 'change')} that are remembered
-          </a>
-        </p>
-      )}
-    </>
-  );
-}
-
-interface FamilyProps {
+interface PortProps {
   readonly route: ServiceRoute;
   /** On the Service. */
   readonly verdict: Verdict;
-  readonly family: FamilyExplanation;
+  readonly family: FamilyExplanation['family'];
+  readonly port: PortExplanation;
   /** When the explanation arrived, in milliseconds since the epoch. */
   readonly time: number | undefined;
   readonly traffic: Polled<TrafficReport>;
-}
-
-function Family({ family: { family, ports, healthCheck }, ...more }: FamilyProps): JSX.Element {
-  return (
-    <>
-      {ports.map((port) => (
-        <Port key={`${port.portName} ${port.protocol}`} {...more} port={port} family={family} />
-      ))}
-      {healthCheck && <p>{`${family}: ${healthCheckWords(healthCheck)}`}</p>}
-    </>
-  );
-}
-
-interface PortProps extends Omit<FamilyProps, 'family'> {
-  readonly family: FamilyExplanation['family'];
-  readonly port: PortExplanation;
 }
 
 /** One service port: its verdicts, its frontends, and its endpoints with their connections. */
@@ -149,8 +120,7 @@ function Port({ route, verdict, family, port, time, traffic }: PortProps): JSX.E
           columns={endpointColumns(counts)}
           rows={endpoints}
           keyOf={addressOf}
-          shown={route.rows}
-          onMore={(rows) => replaceRoute({ ...route, rows })}
+          route={route}
         />
       )}
     </Panel>
@@ -159,27 +129,26 @@ function Port({ route, verdict, family, port, time, traffic }: PortProps): JSX.E
 
 function frontendColumns({ protocol }: PortExplanation): readonly Column<FrontendExplanation>[] {
   return [
-    { name: 'address', title: 'Frontend', cell: addressOf },
+    {
+      name: 'address',
+      title: 'Frontend',
+      cell(frontend) {
+        const text = addressOf(frontend);
+        if (frontend.address === undefined) return text;
+        const to = `${text}/${protocol.toLowerCase()}`;
+        return (
+          <a href={hrefOf({ view: 'trace', from: 'node', to })} title="Trace a connection to it">
+            {text}
+          </a>
+        );
+      },
+    },
     { name: 'type', title: 'Kind', cell: ({ kind }) => kind },
     { name: 'type', title: 'Policy', cell: ({ policy }) => policy },
     {
       name: 'words',
       title: 'Packets',
       cell: (frontend) => <State kind={frontend.state}>{outcomeWords(frontend)}</State>,
-    },
-    {
-      name: 'type',
-      title: 'Trace',
-      cell: (frontend) => {
-        const to = `${addressOf(frontend)}/${protocol.toLowerCase()}`;
-        return (
-          frontend.address !== undefined && (
-            <a href={hrefOf({ view: 'trace', from: 'node', to })} aria-label={`Trace to ${to}`}>
-              trace
-            </a>
-          )
-        );
-      },
     },
   ];
 }

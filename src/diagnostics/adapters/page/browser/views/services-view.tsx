@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 import type { FoundService, ServiceMatches } from '../../../../application/status/service-row.js';
-import { Age, EmptyCluster, Problem, ROWS, ServiceLink, State, Table, type Column } from '../parts.js';
+import { EmptyCluster, ListHead, Problem, ROWS, ServiceLink, State, Table, type Column } from '../parts.js';
 import { usePolled } from '../requests.js';
-import { hrefOf, queryOf, replaceRoute, type ServicesRoute } from '../routing.js';
+import { hrefOf, queryOf, type ServicesRoute } from '../routing.js';
 import { counted } from '../text.js';
 
 const FULL_NAME = /^([a-z0-9-]+)\/([a-z0-9.-]+)$/;
@@ -17,21 +17,12 @@ export function ServicesView({ route }: { readonly route: ServicesRoute }): JSX.
   const [, namespace, name] = FULL_NAME.exec(search.trim()) ?? [];
   return (
     <>
-      <div class="bar">
-        <h1>Services</h1>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={problems}
-            onChange={({ currentTarget }) => replaceRoute({ ...route, problems: currentTarget.checked })}
-          />
-          Problems only
-        </label>
-        <output class="count">
-          <Age time={time} /> {value && counted(value.total, 'Service')}
-          {value && search && ' found'}
-        </output>
-      </div>
+      <ListHead
+        title="Services"
+        route={route}
+        time={time}
+        count={value && `${counted(value.total, 'Service')}${search && ' found'}`}
+      />
       <Problem polled={polled} what="list of Services" />
       {isEmpty && <EmptyCluster />}
       {value && value.total > 0 && (
@@ -42,8 +33,7 @@ export function ServicesView({ route }: { readonly route: ServicesRoute }): JSX.
             rows={value.services}
             keyOf={({ namespace, name }) => `${namespace}/${name}`}
             total={value.total}
-            shown={rows}
-            onMore={(more) => replaceRoute({ ...route, rows: more })}
+            route={route}
           />
         </div>
       )}
