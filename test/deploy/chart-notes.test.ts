@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { NO_TERMINAL } from '../../src/adapters/cli/reader.js';
 import { parseCommand } from '../support/command-line.js';
 import { StandInCluster } from '../support/cluster/stand-in-cluster.js';
+import { tokenOf } from '../support/cluster/service-account-roles.js';
 import { kubeadmObjects } from '../support/cluster/kubeadm-objects.js';
 import { until } from '../support/until.js';
 import { CLUSTER_TOOLS } from './cluster-tools.js';
@@ -21,11 +22,13 @@ describe('the notes of the chart', () => {
     PATH: `${resolve(CLUSTER_TOOLS, 'kubectl')}:${process.env.PATH}`,
   });
 
-  async function notes(values = ''): Promise<string> {
+  /** @param flags of helm, besides */
+  async function notes(values = '', ...flags: readonly string[]): Promise<string> {
     const set = `apiServer=https://10.0.0.10:6443,clusterCIDR=10.244.0.0/16,${values}`;
+    const where = ['--namespace', 'kube-system', '--dry-run=server', ...flags];
     const { stdout } = await execa(
       `${CLUSTER_TOOLS}/helm/helm`,
-      ['install', 'proxy', 'deploy/chart', '--namespace', 'kube-system', '--set', set, '--dry-run=server'],
+      ['install', 'proxy', 'deploy/chart', '--set', set, ...where],
       { env: tools() },
     );
     return stdout.slice(stdout.indexOf('NOTES:'));
@@ -90,6 +93,35 @@ describe('the notes of the chart', () => {
     await until('kube-proxy is parked', async () => !(await notes()).includes('WARNING'));
     await patch(text, 'null');
     await expectWarning('on 3 nodes.');
+  });
+
+  it('need the right to get the DaemonSet of kube-proxy, or a value, which the error has', async () => {
+    const account = { name: 'installer', namespace: 'tools' };
+    const rules = [
+      {
+        apiGroups: ['', 'rbac.authorization.k8s.io'],
+        resources: ['secrets', 'serviceaccounts', 'configmaps', 'clusterroles', 'clusterrolebindings'],
+        verbs: ['get', 'list', 'create', 'patch'],
+      },
+      { apiGroups: ['apps'], resources: ['daemonsets'], resourceNames: ['kube-proxy-ts'], verbs: ['get'] },
+    ];
+    const metadata = { name: 'installer' };
+    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata };
+    cluster.put([
+      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: account },
+      { ...role, rules } as never,
+      {
+        ...role,
+        kind: 'ClusterRoleBinding',
+        roleRef: { kind: 'ClusterRole', name: 'installer' },
+        subjects: [{ kind: 'ServiceAccount', ...account }],
+      } as never,
+    ]);
+    const asInstaller = ['--kube-token', tokenOf(account.namespace, account.name)];
+    await expect(notes('', ...asInstaller)).rejects.toThrow(
+      /--set lookupKubeProxy=false[^]*error calling lookup/,
+    );
+    expect(await notes('lookupKubeProxy=false', ...asInstaller)).toContain('is installed as the DaemonSet');
   });
 
   it('say how metrics can be read elsewhere, until they can', async () => {

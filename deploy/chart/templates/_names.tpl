@@ -32,6 +32,14 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- end -}}
 {{- end -}}
 
+{{/*
+The number of nodes on which kube-proxy runs. Fails if the installer has no right to get its DaemonSet. Helm cannot catch that,
+but its error quotes this name.
+*/}}
+{{- define "look up kube-proxy; to skip it, use --set lookupKubeProxy=false" -}}
+{{- dig "status" "desiredNumberScheduled" 0 (lookup "apps/v1" "DaemonSet" "kube-system" "kube-proxy") -}}
+{{- end -}}
+
 {{/* Fails if a value is missing that depends on others, which the schema cannot explain. */}}
 {{- define "checkValues" -}}
 {{- $_ := required "apiServer is required: the API server's address that works without a service proxy, for example https://10.0.0.10:6443" .Values.apiServer -}}

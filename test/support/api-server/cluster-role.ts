@@ -13,6 +13,8 @@ export interface PolicyRule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
+  /** Missing: all. */
+  readonly resourceNames?: readonly string[];
 }
 
 /** Tests run in the project's folder, bundled drivers too. */
@@ -51,8 +53,11 @@ export class ClusterRole implements Authorizer {
 export function isAllowed(rules: readonly PolicyRule[], verb: string, path: ResourcePath): boolean {
   const [group, resource] = subjectOf(path);
   return rules.some(
-    ({ apiGroups, resources, verbs }) =>
-      apiGroups.includes(group) && resources.includes(resource) && verbs.includes(verb),
+    ({ apiGroups, resources, verbs, resourceNames }) =>
+      apiGroups.includes(group) &&
+      resources.includes(resource) &&
+      verbs.includes(verb) &&
+      (resourceNames?.includes(path.name ?? '') ?? true),
   );
 }
 
