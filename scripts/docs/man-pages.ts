@@ -2,7 +2,7 @@ import { Help, type Option } from 'commander';
 import { clusterCommand } from '../../src/diagnostics/adapters/cli/cluster/cluster-command.js';
 import { COMMAND_GROUPS, type CommandForm } from '../../src/adapters/cli/subcommand.js';
 import { subcommands } from '../../src/diagnostics/adapters/cli/subcommands.js';
-import { flagOptions } from '../../src/bootstrap/configuration/arguments.js';
+import { describeOption, flagOptions } from '../../src/bootstrap/configuration/arguments.js';
 
 /** A page, and where it is below the folder of all man pages. */
 export interface ManPage {
@@ -66,7 +66,7 @@ const plugin: NamedPage = {
     ...paragraph('kubectl runs it as kubectl kubeproxy.'),
     ...paragraph(EXIT_CODES),
     '.SH FLAGS OF ALL COMMANDS',
-    ...(clusterCommand.options ?? []).flatMap(optionLines),
+    ...[...clusterCommand.options!, ...clusterCommand.namedFlags!.options].flatMap(optionLines),
     '.SH COMMANDS',
     ...(clusterCommand.commands ?? []).flatMap(commandLines),
   ],
@@ -126,7 +126,7 @@ function flagLines(options: readonly Option[]): readonly string[] {
 
 /** As `--help` describes it, with what it may be and usually is. */
 function optionLines(option: Option): readonly string[] {
-  return ['.TP', `.B "${roff(help.optionTerm(option))}"`, roff(help.optionDescription(option))];
+  return ['.TP', `.B "${roff(help.optionTerm(option))}"`, roff(describeOption(option))];
 }
 
 function paragraph(text: string): readonly string[] {

@@ -32,8 +32,8 @@ function expectCommand(page: string, { name, usage, description, options = [] }:
   expect(section).toContain(`"${name} ${usage.replaceAll('\\', '\\e')}"`);
   expect(section).toContain(description);
   for (const option of options) {
-    expect(section).toContain(`.B "${option.flags}"\n${option.description}`);
-    for (const choice of option.argChoices ?? []) expect(section).toContain(`"${choice}"`);
+    expect(section).toContain(`.B "${option.flags}"\n${option.description.replace(/\.$/, '')}`);
+    for (const choice of option.argChoices ?? []) expect(section).toMatch(new RegExp(`[ :]${choice}[,. )]`));
   }
 }
 
@@ -59,8 +59,8 @@ it.each((clusterCommand.commands ?? []).map((one) => [one.name, one] as const))(
 );
 
 it('kubectl-kubeproxy(1) has the options of all commands', () => {
-  for (const { flags, description } of clusterCommand.options ?? [])
-    expect(read(plugin)).toContain(`.B "${flags}"\n${description}`);
+  for (const { flags, description } of [...clusterCommand.options!, ...clusterCommand.namedFlags!.options])
+    expect(read(plugin)).toContain(`.B "${flags}"\n${description.replace(/\.$/, '')}`);
 });
 
 it('kube-proxy-ts(8) has each flag once', () => {

@@ -3,8 +3,10 @@ import type { Option } from 'commander';
 /** How a command reads on the command line. */
 export interface CommandForm<Name extends string = string> {
   readonly name: Name;
-  /** One or two sentences for `--help`. */
+  /** One or two sentences for its `--help`. */
   readonly description: string;
+  /** Its line in a list of commands; missing: the description. */
+  readonly summary?: string;
   /** Arguments after the name, such as `NAMESPACE/NAME [flags]`. */
   readonly usage: string;
   /** Options of this command alone. */
@@ -26,6 +28,8 @@ export interface Subcommand<
   readonly group?: (typeof COMMAND_GROUPS)[number];
   /** Commands below this one, which take its options, too. Their name is the first operand of `request`. */
   readonly commands?: readonly CommandForm[];
+  /** Flags that all of them take as well; their `--help` only names them. */
+  readonly namedFlags?: { readonly title: string; readonly options: readonly Option[] };
   /**
    * Requested names, besides the own name.
    * @param operands the arguments that are not options

@@ -65,7 +65,7 @@ class CommandLineProgram {
     const name = reader.program;
     this.program = this.described(
       new Command(name),
-      'Programs the services of a Kubernetes cluster into the kernel of a node, as kube-proxy does: without a command, as the proxy of this node.',
+      'Without a command, runs the proxy of this node: it programs the Services of a Kubernetes cluster into the kernel, as kube-proxy does.',
     )
       .usage('[COMMAND] [flags]')
       .addHelpText(
@@ -102,6 +102,13 @@ class CommandLineProgram {
         'after',
         `\nIt also accepts the flags of the proxy: ${this.reader.program} help flags`,
       );
+    const { title, options: named = [] } = one.namedFlags ?? {};
+    for (const option of named) command.addOption(option.hideHelp());
+    if (title !== undefined)
+      command.addHelpText('afterAll', () => {
+        const text = `${title}: ${named.map(({ long }) => long).join(', ')}`;
+        return `\n${command.createHelp().boxWrap(text, this.reader.width)}`;
+      });
     for (const below of one.commands ?? [])
       this.command(command, below, (operands, options) => {
         const request = one.request([below.name, ...operands], { ...options, ...command.opts() });
@@ -112,12 +119,12 @@ class CommandLineProgram {
 
   private command(
     parent: Command,
-    { name, description, usage, options = [], isHidden }: CommandForm,
+    { name, description, summary = description, usage, options = [], isHidden }: CommandForm,
     act: (operands: readonly string[], options: object) => void,
   ): Command {
-    const command = this.described(parent.command(name, { hidden: isHidden ?? false }), description).usage(
-      usage,
-    );
+    const command = this.described(parent.command(name, { hidden: isHidden ?? false }), description)
+      .summary(summary)
+      .usage(usage);
     for (const option of options) command.addOption(option);
     return command.action((operands: readonly string[], given: object) => {
       this.asked = command;
@@ -141,6 +148,7 @@ class CommandLineProgram {
         showGlobalOptions: true,
         visibleArguments: () => [],
         subcommandTerm: (one) => one.name(),
+        optionDescription: describeOption,
         commandUsage: (one) => `${this.pathOf(one)} ${one.usage()}`,
         styleTitle: (title) => (title === 'Global Options:' ? 'Of all these commands:' : title),
       })
@@ -155,7 +163,7 @@ class CommandLineProgram {
   private addHelpTo(parent: Command, usage: string): void {
     const description =
       parent === this.program
-        ? 'Show the help of a command, or with flags that of the proxy.'
+        ? 'Show the help of a command, or of the flags of the proxy.'
         : 'Show the help of a command.';
     this.command(parent, { name: 'help', description, usage }, (operands) => {
       this.helpOf(operands, parent).outputHelp();
@@ -208,6 +216,14 @@ class CommandLineProgram {
     for (let one: Command | null = this.asked; one; one = one.parent) options.push(...one.options);
     return options.flatMap(({ long }) => long ?? []);
   }
+}
+
+/** `How to print it: text, json (default text).` */
+export function describeOption(option: Option): string {
+  const { description, argChoices, defaultValue, defaultValueDescription = defaultValue } = option;
+  const choices = argChoices ? `: ${argChoices.join(', ')}` : '';
+  const normal = option.required && defaultValue !== undefined ? ` (default ${defaultValueDescription})` : '';
+  return `${description.replace(/\.$/, '')}${choices}${normal}.`;
 }
 
 function unknownCommand(name: string, command: Command): string {

@@ -25,16 +25,14 @@ const outputOption = new Option('-o, --output <format>', 'How to print it.')
   .default('text');
 
 /** `--color WHEN`. It counts for all that is printed, and no request has it. */
-export const colorOption = new Option('--color <when>', 'Whether states and verdicts have colors.')
-  .choices(COLOR_CHOICES)
-  .default('auto');
+export const colorOption = new Option('--color <when>', 'Colors.').choices(COLOR_CHOICES).default('auto');
 
 /** How to print, for subcommands that print an answer. */
 export const outputOptions: readonly Option[] = [outputOption, colorOption];
 
 /** The same for those that list objects. */
 export const listOutputOptions: readonly Option[] = [
-  new Option('-o, --output <format>', 'How to print it; name: as service/web or node/n1 alone.')
+  new Option('-o, --output <format>', 'How to print it.')
     .choices([...OUTPUT_FORMATS, 'name'])
     .default('text'),
   colorOption,

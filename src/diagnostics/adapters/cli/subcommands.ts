@@ -31,6 +31,7 @@ const planCommand = subcommand({
   name: 'plan',
   group: 'Without a proxy:',
   description: 'Print the rules that a proxy with the same flags would write, without changing anything.',
+  summary: 'Print the rules that a proxy with the same flags would write.',
   usage: '[flags]',
   options: [
     new Option(

@@ -148,7 +148,7 @@ describe('the plugin for kubectl', () => {
     const help = failure(EarlyExit, () => parsePlugin(['help'])).output;
     expect(help).toMatch(/^Usage: kubectl kubeproxy COMMAND/);
     for (const flag of ['kubeconfig', 'context', 'cluster', 'user', 'server', 'token', 'as', 'as-group'])
-      expect(help).toContain(`--${flag} <`);
+      expect(help).toMatch(new RegExp(`--${flag}[,\\s]`));
     const explain = failure(EarlyExit, () => parsePlugin(['help', 'explain'])).output;
     expect(explain).toMatch(/^Usage: kubectl kubeproxy explain NAME/);
     expect(explain).toBe(failure(EarlyExit, () => parsePlugin(['explain', '--help'])).output);

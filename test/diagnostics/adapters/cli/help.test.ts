@@ -7,10 +7,15 @@ import { subcommands, subcommandsOf } from '../../../../src/diagnostics/adapters
 
 const shown = subcommands.filter((one) => !('isHidden' in one));
 
-/** The help of a command on a terminal of 80 columns. */
+/** The help of a command, or that of a program, on a terminal of 80 columns. */
 function helpOf(name: string, program = 'kubeproxy'): readonly string[] {
   try {
-    completeCommandLine([name, '--help'], {}, { program, width: 80 }, subcommandsOf(program));
+    completeCommandLine(
+      [...(name === '' ? [] : [name]), '--help'],
+      {},
+      { program, width: 80 },
+      subcommandsOf(program),
+    );
   } catch (error) {
     if (error instanceof EarlyExit) return error.output.trimEnd().split('\n');
     throw error;
@@ -22,6 +27,22 @@ it.each(shown.map(({ name }) => name))('the help of %s fits on a screen of 80 co
   const lines = helpOf(name);
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
   expect(lines.length).toBeLessThanOrEqual(24);
+});
+
+it.each(['', ...clusterCommand.commands!.map(({ name }) => name)])(
+  'the help of kubectl kubeproxy %s fits on a screen of 80 columns',
+  (name) => {
+    const lines = helpOf(name, 'kubectl kubeproxy');
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    expect(lines.length).toBeLessThanOrEqual(36);
+  },
+);
+
+it('the help of the program has a line for each command', () => {
+  const lines = helpOf('');
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  expect(lines.length).toBeLessThanOrEqual(30);
+  for (const { name } of shown) expect(lines.join('\n')).toMatch(new RegExp(`^  ${name} +\\S.*\\.$`, 'm'));
 });
 
 /** A flag of a command as people read it. */

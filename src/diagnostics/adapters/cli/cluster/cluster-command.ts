@@ -57,7 +57,11 @@ export interface ApiAccess {
 
 /** The commands for all nodes: those of one node, without the options that make sense for one node only. */
 const QUERIES = {
-  status: { ...statusCommand, description: 'Show the health of the proxy of each node, problems first.' },
+  status: {
+    ...statusCommand,
+    description: 'Show the health of the proxy of each node, problems first.',
+    summary: 'Show the health of each proxy.',
+  },
   services: {
     ...servicesCommand,
     description: 'List Services with their state, the number of nodes with this state, and the reason.',
@@ -86,14 +90,17 @@ const QUERIES = {
   top: {
     ...topCommand,
     description: 'Show the connections of Services within one interval, added up over all nodes.',
+    summary: 'Show the connections of Services.',
   },
   dump: {
     ...dumpCommand,
+    summary: 'Collect a support bundle of all nodes.',
     description:
       'Collect a support bundle of all nodes and of the objects of the proxies into one archive, without secrets. FILE is a new .tar.gz archive; - is standard output.',
   },
   compare: subcommand({
     name: 'compare',
+    summary: 'Compare each kernel with the planned rules.',
     description:
       'Compare the kernel of each node with the planned rules of this program in a mode, before a roll-out. A temporary pod on each node runs the comparison.',
     usage: '--proxy-mode MODE [NODE...] [flags]',
@@ -109,6 +116,7 @@ const QUERIES = {
     ...versionCommand,
     description:
       'Show the version of this program, and those of the proxies. Nodes that agree are shown once.',
+    summary: 'Show the versions of program and proxies.',
   },
 } as const satisfies Readonly<Record<string, CommandForm>>;
 
@@ -157,24 +165,19 @@ export const clusterCommand = subcommand({
     'Query the proxies of all nodes, through the API server and with your own kubeconfig and rights.',
   usage: 'COMMAND [flags]',
   commands: QUERY_FORMS,
+  namedFlags: { title: 'Flags of kubectl that it takes', options: API_OPTIONS },
   options: [
-    new Option('--proxy-namespace <namespace>', 'The namespace of the pods of the proxies.').default(
-      'kube-system',
-    ),
-    new Option('-l, --selector <labels>', 'The labels of these pods.').default(
+    new Option('--proxy-namespace <namespace>', 'Namespace of the proxies.').default('kube-system'),
+    new Option('-l, --selector <labels>', 'Labels of their pods.').default(
       'k8s-app in (kube-proxy, kube-proxy-ts, kube-proxy-ts-iptables, kube-proxy-ts-ipvs, kube-proxy-ts-nftables)',
+      'those of kube-proxy and kube-proxy-ts',
     ),
-    new Option(
-      '--node <name>',
-      'Only this node. Repeatable. Of one node, the text is that of its own command.',
-    ).argParser((name: string, before: readonly string[] = []) => [
-      ...before,
-      ...name.split(',').map(nodeName),
-    ]),
-    new Option('--parallel <number>', 'How many nodes are queried at a time.')
+    new Option('--node <name>', 'Only this node. Repeatable.').argParser(
+      (name: string, before: readonly string[] = []) => [...before, ...name.split(',').map(nodeName)],
+    ),
+    new Option('--parallel <number>', 'Nodes that are queried at a time.')
       .default(20)
       .argParser(positiveNumber),
-    ...API_OPTIONS,
     ...listOutputOptions,
   ],
   request(operands, options: ClusterOptions & OutputOptions & WatchOptions & QueryOptions) {

@@ -51,6 +51,7 @@ export const compareCommand = subcommand({
   group: 'Without a proxy:',
   description:
     'Compare the effect of two sets of rules on all packets to Services: rules of the kernel, of plans or of saved dumps. With --kernel alone, list the rules of any service proxy on this node.',
+  summary: 'Compare the effect of two sets of rules on packets.',
   usage: '--kernel|--plan|--dump --kernel|--plan|--dump [flags]',
   options: [
     new Option('--kernel', 'The rules of the kernel. Needs root.'),

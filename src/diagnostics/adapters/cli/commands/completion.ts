@@ -19,6 +19,7 @@ export const completionCommand = subcommand({
   name: 'completion',
   group: 'Help:',
   description: 'Print the completion script of a shell, which also completes names of Services.',
+  summary: 'Print the completion script of a shell.',
   usage: 'bash|zsh|fish',
   request([shell, ...rest]) {
     if (rest.length > 0 || !SHELLS.includes(shell as Shell))

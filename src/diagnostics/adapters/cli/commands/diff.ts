@@ -31,6 +31,7 @@ export const diffCommand = subcommand({
   name: 'diff',
   description:
     "Compare the kernel's rules with the desired rules: - unexpected, + missing. Queries the proxy running on this node; with --plan or --manifests, works without one.",
+  summary: "Compare the kernel's and the desired rules.",
   usage: '[NAME...] [flags]',
   options: [
     ...namespaceOptions,

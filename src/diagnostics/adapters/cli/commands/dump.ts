@@ -29,6 +29,7 @@ export const dumpCommand = subcommand({
   name: 'dump',
   description:
     'Collect a support bundle: logs, answers of the proxy, rules, routes and settings of the kernel, without secrets. FILE is a new .tar.gz archive; - is standard output.',
+  summary: 'Collect a support bundle.',
   usage: '[FILE] [flags]',
   options: [
     new Option('-o, --output <format>', 'The form; json: the files as JSON on standard output.')

@@ -60,11 +60,12 @@ export const explainCommand = subcommand({
   name: 'explain',
   description:
     'Show the state of Services on this node with the reasons, or the owner of an address, a port or a node port.',
+  summary: 'Explain a Service, an address or a port.',
   usage: 'NAME|ADDRESS[:PORT]|NODEPORT... [flags]',
   options: [
     new Option(
       '--probe',
-      'Also try each endpoint of the Service from this node: its route, its neighbour entry, and a TCP connection of one second.',
+      'Also try each endpoint of the Service from this node: its route, its neighbor entry, and a TCP connection of one second.',
     ),
     ...namespaceOptions,
     ...outputOptions,

@@ -39,6 +39,7 @@ export const historyCommand = subcommand({
   name: 'history',
   description:
     'Show the last changes that the proxy on this node programmed, at most 1,000, the oldest first.',
+  summary: 'Show the last programmed changes.',
   usage: '[NAME...] [flags]',
   options: [
     ...namespaceOptions,

@@ -25,6 +25,7 @@ export const servicesCommand = subcommand({
   name: 'services',
   description:
     'List the Services that the proxy on this node serves, or those of these names, each with its state and the reason.',
+  summary: 'List Services with their state and the reason.',
   usage: '[NAME...] [flags]',
   options: [
     ...namespaceOptions,

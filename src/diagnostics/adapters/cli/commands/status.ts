@@ -16,6 +16,7 @@ import { familyWords, watchWords } from '../../../application/words.js';
 export const statusCommand = subcommand({
   name: 'status',
   description: 'Show the health of the proxy on this node. Problems of Services do not change it.',
+  summary: 'Show the health of the proxy.',
   usage: '[flags]',
   options: [watchOption, ...outputOptions],
   request(operands, { output, watch }: OutputOptions & WatchOptions) {

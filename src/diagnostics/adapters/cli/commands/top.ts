@@ -44,6 +44,7 @@ export const topCommand = subcommand({
   name: 'top',
   description:
     'Show the connections of Services and endpoints on this node, live, or with --once one interval.',
+  summary: 'Show the connections of Services and endpoints, live.',
   usage: '[NAME...] [flags]',
   options: [
     ...namespaceOptions,

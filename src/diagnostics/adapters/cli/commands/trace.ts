@@ -54,6 +54,7 @@ export const traceCommand = subcommand({
   name: 'trace',
   description:
     'Show the path of the first packet of a connection through the rules. With --manifests, no proxy is queried.',
+  summary: 'Show the path of a packet through the rules.',
   usage: '--from SOURCE --to DESTINATION [flags]',
   options: [
     new Option(

@@ -29,6 +29,7 @@ export const validateCommand = subcommand({
   group: 'Without a proxy:',
   description:
     'Report what in these manifests is invalid, by file, line and field, and what does not fit together, without changing anything.',
+  summary: 'List the problems of manifests.',
   usage: 'PATH|-... [flags]',
   options: outputOptions,
   request(paths, { output }: OutputOptions) {

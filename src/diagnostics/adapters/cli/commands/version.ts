@@ -18,6 +18,7 @@ interface VersionOptions extends OutputOptions {
 export const versionCommand = subcommand({
   name: 'version',
   description: 'Show the version of this program, and of the proxy running on this node.',
+  summary: 'Show the versions of this program and of the proxy.',
   usage: '[flags]',
   options: [new Option('--client', 'Only of this program; no proxy is queried.'), ...outputOptions],
   request(operands, { client = false, output }: VersionOptions) {
