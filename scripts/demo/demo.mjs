@@ -145,7 +145,7 @@ export class Demo {
     say();
     say(`Try it: edit ${this.#examples}/web.yaml, save, and watch: delete an endpoint, for example.`);
     say(
-      'Then break it: a port 99999, or YAML with a bracket too many. The last valid version stays, and the demo says why.',
+      'Then break it: a port 99999, or YAML with a bracket too many. The last valid version stays, and the demo prints the reason.',
     );
     say('Ctrl-C ends the demo and removes everything.');
     say();
