@@ -1,6 +1,7 @@
-import type { ServiceKey } from '../../domain/model/service-port-name.js';
-import { serviceKey } from '../../domain/model/service-port-name.js';
+import type { PortIdentity } from '../../domain/model/endpoint.js';
+import { serviceKey, type Protocol, type ServiceKey } from '../../domain/model/service-port-name.js';
 import type { FieldProblem } from '../../domain/validation/schema.js';
+import { noSlices, noSuchPort, type NamedService } from '../../domain/verdict/sentences.js';
 
 /** What of a Service and of an EndpointSlice refers to the other, in objects that are valid. */
 interface Named {
@@ -11,12 +12,13 @@ interface Named {
   };
 }
 interface WithPorts {
-  readonly ports?: readonly { readonly name?: string; readonly protocol?: string }[] | null;
+  readonly ports?: readonly { readonly name?: string; readonly protocol?: Protocol }[] | null;
 }
 
 interface Spec extends WithPorts {
   readonly type?: string;
   readonly clusterIP?: string;
+  readonly selector?: object | null;
 }
 
 interface Slice extends WithPorts {
@@ -82,7 +84,7 @@ export class References {
         yield {
           subject: `Service ${service}`,
           field: 'metadata.name',
-          what: `no EndpointSlice has the label ${OWNER}=${service.split('/')[1]!}, so nothing serves it`,
+          what: noSlices(namedService(service, spec)).reason,
         };
   }
 
@@ -99,25 +101,25 @@ function namespaceOf(service: ServiceKey): string {
 
 function* portsWithout(
   service: ServiceKey,
-  spec: WithPorts,
+  spec: Spec,
   slices: readonly Slice[],
 ): Generator<ReferenceProblem> {
-  const known = new Set(slices.flatMap(({ ports }) => (ports ?? []).map(portText)));
-  for (const [index, port] of (spec.ports ?? []).entries())
-    if (!known.has(portText(port)))
+  const present = slices.flatMap(portsOf);
+  for (const [index, wanted] of portsOf(spec).entries())
+    if (!present.some(({ port, protocol }) => port === wanted.port && protocol === wanted.protocol))
       yield {
         subject: `Service ${service}`,
         field: `spec.ports[${index}].name`,
-        what: `none of its EndpointSlices has a port ${portText(port)} (they have: ${[...known].join(', ') || 'none'}), so nothing serves it`,
+        what: noSuchPort(namedService(service, spec), wanted, present).reason,
       };
 }
 
-function portText({
-  name = '',
-  protocol = 'TCP',
-}: {
-  readonly name?: string;
-  readonly protocol?: string;
-}): string {
-  return `${name === '' ? 'without a name' : name}/${protocol}`;
+function portsOf({ ports }: WithPorts): readonly PortIdentity[] {
+  return (ports ?? []).map(({ name: port = '', protocol = 'TCP' }) => ({ port, protocol }));
+}
+
+/** As the sentences of verdicts take it: of a selector only whether there is one. */
+function namedService(service: ServiceKey, { selector }: Spec): NamedService {
+  const [namespace = '', name = ''] = service.split('/');
+  return { namespace, name, ...(selector && { selector: '' }) };
 }

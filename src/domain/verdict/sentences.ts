@@ -178,7 +178,7 @@ export function noSuchPort(
   if (present.length === 0)
     return error(
       'NoSuchPort',
-      'its EndpointSlices list endpoints, but no port',
+      'its EndpointSlices have no port',
       `add the port to the EndpointSlices: ${describeSlices(service)}`,
     );
   const list = [...new Set(present.map((one) => slicePortText(one, protocol)))].sort().join(', ');

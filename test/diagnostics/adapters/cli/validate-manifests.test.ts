@@ -117,7 +117,7 @@ describe('validateManifests', () => {
     });
     expect(found.findings.map(({ severity }) => severity)).toEqual(['warning', 'warning']);
     expect(errors(found)).toEqual([
-      'a.yaml:7: Service default/dns: spec.ports[0].name: none of its EndpointSlices has a port dns/UDP (they have: dns-udp/UDP, dns/TCP, web/TCP), so nothing serves it',
+      'a.yaml:7: Service default/dns: spec.ports[0].name: no EndpointSlice has a port named dns for UDP (they have: dns for TCP, dns-udp, web for TCP)',
       'b.yaml:24: EndpointSlice default/lost: metadata.labels[kubernetes.io/service-name]: no Service default/nobody is in these manifests',
     ]);
     expect(found.objectCount).toBe(6);
@@ -137,7 +137,7 @@ describe('validateManifests', () => {
     });
     expect(errors(found)).toEqual([
       'b.yaml:7: EndpointSlice default/a: metadata.labels[kubernetes.io/service-name]: no Service default/wbe is in these manifests',
-      'a.yaml:5: Service default/web: metadata.name: no EndpointSlice has the label kubernetes.io/service-name=web, so nothing serves it',
+      'a.yaml:5: Service default/web: metadata.name: no EndpointSlice has the label kubernetes.io/service-name=web',
     ]);
   });
 

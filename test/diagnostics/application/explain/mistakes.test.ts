@@ -58,7 +58,7 @@ describe('classic mistakes: traffic that goes nowhere, or not where one thinks',
       {},
       [rawSlice({ ports: [] })],
       'NoSuchPort',
-      /^its EndpointSlices list endpoints, but no port$/,
+      /^its EndpointSlices have no port$/,
     ],
     [
       'another protocol',

@@ -65,7 +65,7 @@ export const explainCommand = subcommand({
   options: [
     new Option(
       '--probe',
-      'Also try each endpoint of the Service from this node: its route, its neighbor entry, and a TCP connection of one second.',
+      'Also try each endpoint of the Service from the node: its route, its neighbor entry, and a TCP connection of one second.',
     ),
     ...namespaceOptions,
     ...outputOptions,
