@@ -44,7 +44,11 @@ describe('flags', () => {
   const ofPlugin = new Map(
     clusterCommand.commands!.map(({ name, options }) => [
       name,
-      [...namesOf(options), ...namesOf(clusterCommand.options)],
+      [
+        ...namesOf(options),
+        ...namesOf(clusterCommand.options),
+        ...namesOf(clusterCommand.namedFlags?.options),
+      ],
     ]),
   );
   const all = new Set([...ofProxy, ...[...ofNode.values(), ...ofPlugin.values()].flat()]);
