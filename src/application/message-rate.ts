@@ -1,3 +1,4 @@
+import { errorMessage } from './error-message.js';
 import type { Clock } from './ports/clock.js';
 import type { Logger } from './ports/logger.js';
 
@@ -65,6 +66,24 @@ export class MessageRate {
       { more },
       'more messages about other objects were not logged; `kubeproxy status` lists the problems',
     );
+  }
+}
+
+/** A problem that may go on for long: it is logged when it begins or changes; repetitions are for debugging. */
+export class LastingProblem {
+  private text: string | undefined;
+
+  /** The level of the next message about it. */
+  level<Level extends 'warn' | 'error'>(problem: unknown, level: Level): Level | 'debug' {
+    const text = errorMessage(problem);
+    if (text === this.text) return 'debug';
+    this.text = text;
+    return level;
+  }
+
+  /** The next one is news again. */
+  end(): void {
+    this.text = undefined;
   }
 }
 

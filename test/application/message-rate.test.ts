@@ -1,4 +1,4 @@
-import { MessageRate } from '../../src/application/message-rate.js';
+import { LastingProblem, MessageRate } from '../../src/application/message-rate.js';
 import { FakeClock } from '../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
 
@@ -61,4 +61,12 @@ describe('many objects', () => {
     clock.advance(60_000);
     expect(rate.admit('other/object')).toEqual({});
   });
+});
+
+it('a problem is logged when it begins, changes, or begins again', () => {
+  const problem = new LastingProblem();
+  const levels = ['a', 'a', new Error('b'), new Error('b')].map((reason) => problem.level(reason, 'error'));
+  expect(levels).toEqual(['error', 'debug', 'error', 'debug']);
+  problem.end();
+  expect(problem.level('b', 'warn')).toBe('warn');
 });

@@ -1,5 +1,6 @@
 /** Opens HTTP servers. */
 
+import { LastingProblem } from '../../application/message-rate.js';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { ListenOptions as SocketOptions } from 'node:net';
 import type { Clock, Timer } from '../../application/ports/clock.js';
@@ -55,6 +56,7 @@ const RETRY_MILLISECONDS = 5000;
 export class HttpListener {
   private server: Server | undefined;
   private retry: Timer | undefined;
+  private readonly problem = new LastingProblem();
   private opening: Promise<void> = Promise.resolve();
   private stopped = false;
   private readonly report: ReportCrowded;
@@ -107,6 +109,7 @@ export class HttpListener {
     });
     if (this.stopped) return closeServer(server);
     this.server = server;
+    this.problem.end();
     server.on('error', (cause) => {
       server.close();
       this.failed(new BindError(name, address, cause));
@@ -117,7 +120,10 @@ export class HttpListener {
   private failed(error: BindError): void {
     this.server = undefined;
     if (this.stopped) return;
-    this.options.logger.error({ error: error.message }, 'server cannot listen; retrying in 5 s');
+    this.options.logger[this.problem.level(error, 'error')](
+      { error: error.message },
+      'server cannot listen; retrying in 5 s',
+    );
     this.retry = this.options.clock.after(RETRY_MILLISECONDS, () => {
       if (!this.stopped) void this.listen().catch((again: BindError) => this.failed(again));
     });

@@ -33,7 +33,7 @@ export function route(routes: Routes, logger: Logger): RequestListener {
     Promise.resolve()
       .then(() => handler(query, response))
       .catch((error: unknown) => {
-        logger.error({ path, error }, 'request failed');
+        logger.warn({ path, error }, 'request failed');
         if (!response.headersSent) respond(response, 500, TEXT_TYPE, `${path} failed\n`);
         else response.destroy();
       });

@@ -1,3 +1,4 @@
+import { LastingProblem } from '../../application/message-rate.js';
 import type { StartOptions } from '../../application/ports/backend.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type {
@@ -78,6 +79,7 @@ export class IpvsDriver implements Driver<IpvsServicePortRules, IpvsChange> {
   private remains: Remains;
   /** When real servers that drain are looked at next. */
   private nextSweep = 0;
+  private readonly sweepProblem = new LastingProblem();
   /** Requested schedulers that the kernel has. */
   private readonly schedulers = new Set<string>();
   private readonly tables: KernelTables;
@@ -203,8 +205,9 @@ export class IpvsDriver implements Driver<IpvsServicePortRules, IpvsChange> {
     this.nextSweep = now + SWEEP_PERIOD;
     try {
       await this.tables.servers.sweep();
+      this.sweepProblem.end();
     } catch (error) {
-      this.logger.error(
+      this.logger[this.sweepProblem.level(error, 'warn')](
         { family: this.family, error },
         'cannot list the real servers that drain; will retry',
       );

@@ -1,3 +1,4 @@
+import { LastingProblem } from '../../application/message-rate.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import {
@@ -57,6 +58,8 @@ export class ServerTable {
   private known: Map<VirtualServerKey, KnownServer> = new Map();
 
   /** @param excluded virtual servers at these addresses are never deleted */
+  private readonly sweepProblem = new LastingProblem();
+
   constructor(
     private readonly family: IpFamily,
     private readonly servers: VirtualServers,
@@ -165,8 +168,9 @@ export class ServerTable {
     const planned: Planned[] = [];
     for (const key of keys) planned.push(...(await this.drained(key)));
     const { written, refused } = await this.carryOut(planned);
+    const level = this.sweepProblem.level(refused.map(({ reason }) => reason).join(), 'warn');
     for (const { what: server, reason } of refused)
-      this.logger.warn({ server, reason }, 'cannot delete a drained real server; will retry');
+      this.logger[level]({ server, reason }, 'cannot delete a drained real server; will retry');
     return written;
   }
 

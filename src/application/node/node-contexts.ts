@@ -122,7 +122,7 @@ export class NodeContexts {
       const { ips, loopback } = nodePortIPs(accepted.cidrs, this.localAddresses.list());
       return [...ips, ...loopback].sort();
     } catch (error) {
-      this.logger.warn(
+      this.logger.debug(
         { family, error },
         'cannot read the local addresses; health checks listen on all of them',
       );
@@ -172,7 +172,7 @@ export class NodeContexts {
     try {
       if (listeners.some(isEverywhere)) localAddresses = [...known, ...this.localAddresses.list()];
     } catch (error) {
-      this.logger.warn(
+      this.logger.debug(
         { family, error },
         'cannot read the local addresses; only those of the Node object are kept from Services',
       );

@@ -172,7 +172,7 @@ export class Reconciler<Rules, Change> implements Backend {
       // The effect of a failed write is unknown until everything has been compared.
       this.lastCleanEpoch = undefined;
       if (!(error instanceof RejectedError)) throw error;
-      this.logger.warn({ reason: error.message }, 'the kernel rejected a change; reading its rules back');
+      this.logger.debug({ reason: error.message }, 'the kernel rejected a change; reading its rules back');
       return this.recover({ candidates, signal });
     }
   }

@@ -109,7 +109,7 @@ export class RecoveryAttempt<Rules, Change> {
       this.deadline = this.now() + this.limits.milliseconds;
       this.mostCommits = this.limits.commits(new Set([...(candidates?.keys() ?? []), ...suspects]).size);
     }
-    this.logger.warn(
+    this.logger.debug(
       { reason: message },
       'the kernel rejected rules; looking for the service port that causes it',
     );

@@ -105,7 +105,7 @@ export class ServicePortOutcomes {
       );
     const more = failed.length - MOST_LOGGED;
     if (more > 0)
-      this.logger.warn(
+      this.logger.debug(
         { family, more, waiting: failed.filter(({ waits }) => waits).length },
         'cannot program more service ports; `kubeproxy services --problems` lists all',
       );

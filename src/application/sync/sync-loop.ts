@@ -1,3 +1,4 @@
+import { LastingProblem } from '../message-rate.js';
 import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import { serviceOf, type ServiceKey, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -38,6 +39,7 @@ export class SyncLoop {
   private readonly stopping = new AbortController();
   private pauseUntil = 0;
   private failures = 0;
+  private readonly problem = new LastingProblem();
   private failingSince = 0;
   private reportFirst!: (problem: string | undefined) => void;
   /** Resolves after the first attempt to sync: with undefined, or with the reason why it failed as a whole. */
@@ -219,6 +221,7 @@ export class SyncLoop {
       const times = this.pending.leave(changes, (key) => this.sync.isBehind(key));
       const report = this.report(programmed, { ...changes, ...times }, start, since);
       this.failures = 0;
+      this.problem.end();
       if (report.full) this.verifier.started({ start, end: this.clock.steady() });
       for (const { key } of report.failed) this.retryLater(key);
       this.observer.finished(family, report);
@@ -233,7 +236,10 @@ export class SyncLoop {
       if (this.failures++ === 0) this.failingSince = this.clock.steady();
       this.pending.everyServiceChanged();
       this.pending.triggeredEarlier(changes.triggerTimes);
-      this.logger.error({ family, error, attempt: this.failures }, 'sync failed; will retry');
+      this.logger[this.problem.level(error, 'error')](
+        { family, error, attempt: this.failures },
+        'sync failed; will retry',
+      );
       const nothing = { ...NOTHING_APPLIED, full: programsEverything, changed: [] };
       const untimed = { ...changes, triggers: new Map(), triggerTimes: [] };
       const report = this.report(nothing, untimed, start, since);

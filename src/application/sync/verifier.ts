@@ -1,3 +1,4 @@
+import { LastingProblem } from '../message-rate.js';
 import { errorMessage } from '../error-message.js';
 import type { VerificationKind, VerifyResult } from '../ports/backend.js';
 import type { Clock, Timer } from '../ports/clock.js';
@@ -54,6 +55,7 @@ export class Verifier {
   private running: AbortController | undefined;
   /** Verifications that failed in a row: each is followed by a longer pause. */
   private failures = 0;
+  private readonly problem = new LastingProblem();
   private isStopped = false;
 
   /** @param syncPeriod in milliseconds */
@@ -163,13 +165,17 @@ export class Verifier {
     const { family } = this.sync;
     if (this.failures > 0) this.logger.info({ family }, 'the rules can be verified again');
     this.failures = 0;
+    this.problem.end();
     this.observer.verified(family);
   }
 
   private failed(error: unknown): void {
     const { family } = this.sync;
     this.failures++;
-    this.logger.error({ family, error, attempt: this.failures }, 'cannot verify the rules; will retry');
+    this.logger[this.problem.level(error, 'error')](
+      { family, error, attempt: this.failures },
+      'cannot verify the rules; will retry',
+    );
     this.observer.verified(family, errorMessage(error));
   }
 

@@ -1,3 +1,4 @@
+import { LastingProblem } from '../message-rate.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import { endpointPlace } from '../../domain/model/endpoint.js';
 import { nextShift, shiftFor, type TrafficLoad, type CountingFacts } from '../../domain/traffic/sample.js';
@@ -54,6 +55,7 @@ export class TrafficCount {
   /** Connections that the present walk has met. */
   private walked = 0;
   private timesLost = 0;
+  private readonly problem = new LastingProblem();
   private events = 0;
   private checkedAt = 0;
   private quietChecks = 0;
@@ -228,10 +230,11 @@ export class TrafficCount {
       this.read();
       table.walkEnds();
       this.wholeWalks++;
+      this.problem.end();
       return true;
     } catch (error) {
       if (!stopping.signal.aborted)
-        this.logger.warn(
+        this.logger[this.problem.level(error, 'warn')](
           { error: errorMessage(error) },
           'cannot list the tracked connections; traffic counts are incomplete; will retry',
         );

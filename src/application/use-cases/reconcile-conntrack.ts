@@ -1,3 +1,4 @@
+import { LastingProblem } from '../message-rate.js';
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import {
   DesiredFlows,
@@ -60,6 +61,7 @@ export class ReconcileConntrack implements ForwardingListener {
   private readonly unreplied: boolean;
   private pauseUntil = 0;
   private failures = 0;
+  private readonly problem = new LastingProblem();
   private waiting: (() => void)[] = [];
 
   constructor(
@@ -178,12 +180,13 @@ export class ReconcileConntrack implements ForwardingListener {
     this.state = 'idle';
     if (problem === undefined) {
       this.failures = 0;
+      this.problem.end();
       this.pauseUntil = now + Math.min(LONGEST_PAUSE, now - start);
     } else {
       this.suspects.merge(suspects);
       this.failures++;
       this.pauseUntil = now + retryDelay(this.failures);
-      this.logger.warn(
+      this.logger[this.problem.level(problem, 'warn')](
         { family: this.family, error: problem, attempt: this.failures },
         `cannot remove stale ${this.protocol} flows; will retry`,
       );

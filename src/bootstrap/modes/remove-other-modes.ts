@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { errorMessage } from '../../application/error-message.js';
+import { LastingProblem } from '../../application/message-rate.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { delay, retryDelay } from '../../application/retries.js';
@@ -111,6 +112,7 @@ export async function cleanUpOtherModes(
   { clock, logger, remainingRules }: CleanUpParts,
   stopping: AbortSignal,
 ): Promise<void> {
+  const problems = new LastingProblem();
   for (let attempt = 1; !stopping.aborted; attempt++) {
     const { failed, left } = await remove({
       begins() {
@@ -121,9 +123,10 @@ export async function cleanUpOtherModes(
         remainingRules.reasons = [];
       },
     });
-    for (const problem of left) logger.warn({ problem }, 'rules of other modes remain');
+    const level = problems.level([...left, ...failed].join(), 'warn');
+    for (const problem of left) logger[level]({ problem }, 'rules of other modes remain');
     for (const problem of failed)
-      logger.warn({ problem, attempt }, 'rules of other modes remain; will retry');
+      logger[level]({ problem, attempt }, 'rules of other modes remain; will retry');
     remainingRules.removing = undefined;
     remainingRules.reasons = failed;
     if (failed.length === 0) return;

@@ -43,7 +43,7 @@ describe('route', () => {
     const response = await served.get('/broken');
     expect([response.status, await response.text()]).toEqual([500, '/broken failed\n']);
     await expect(served.text('/half')).rejects.toThrow();
-    expect(served.logger.at('error')).toHaveLength(2);
+    expect(served.logger.at('warn')).toHaveLength(2);
     expect(await served.text('/one')).toContain('one');
   });
 });

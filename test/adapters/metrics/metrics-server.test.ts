@@ -115,7 +115,7 @@ describe('MetricsServer', () => {
     await serve(false);
     metrics.exposition = () => Promise.reject(new Error('broken'));
     expect((await get('/metrics')).status).toBe(500);
-    expect(logger.at('error')).toHaveLength(1);
+    expect(logger.at('warn')).toHaveLength(1);
   });
 
   it('counts health checks, until reset', async () => {

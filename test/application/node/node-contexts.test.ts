@@ -113,7 +113,7 @@ describe('NodeContexts', () => {
     };
     const { forwarding } = new NodeContexts(settings, state, unreadable, logger).of('IPv4', true);
     expect(forwarding.reserved).toMatchObject({ '192.0.2.4:10256/TCP': 'health' });
-    expect(logger.at('warn')).toHaveLength(1);
+    expect(logger.at('debug')).toHaveLength(1);
   });
 
   it('without a Node has loopback addresses, no zone, and node ports everywhere', () => {
@@ -232,6 +232,6 @@ describe('NodeContexts', () => {
       logger,
     );
     expect(nodes.healthCheckAddresses('IPv4')).toBe('all');
-    expect(logger.at('warn')).toHaveLength(1);
+    expect(logger.at('debug')).toHaveLength(1);
   });
 });
