@@ -153,7 +153,7 @@ default    web   NodePort   2/2        ok     172.30.20.6:80/TCP +1  2 of 2 endp
     );
     expect(await ask('explain', 'nosuch')).toMatchObject({
       exitCode: 1,
-      stdout: expect.stringMatching(/^nosuch: error: the proxy knows no Service of this name/) as string,
+      stdout: expect.stringMatching(/^nosuch: error: no proxied Service has this name/) as string,
       stderr: '',
     });
     const several = await asked<readonly Explanation[]>('explain', '-n', 'default', 'web', 'idle');

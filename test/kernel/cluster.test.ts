@@ -85,7 +85,7 @@ it('asks real proxies', async () => {
     expect(stdout.split('\n').filter((line) => /^\S/.test(line))).toEqual([
       'default/web: ok on 1 of 2 nodes (node-1): 2 of 2 endpoints are ready',
       'default/web: ok on 1 of 2 nodes (node-2): 1 of 1 endpoint is ready',
-      'default/web: node-2 knows other frontends or endpoints than the other nodes',
+      'default/web: node-2 has other frontends or endpoints than the other nodes',
     ]);
     // Of one node, the text and the exit code are those of its own command.
     for (const words of [['explain', 'default/web'], ['services'], ['version', '-o', 'json']]) {

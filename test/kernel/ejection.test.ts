@@ -167,7 +167,9 @@ describe.each(sampleOf<ModeName>(['nftables', 'iptables']))('in mode %s', (mode)
       `${web.dst}:80`,
     );
     expect(reached.map(({ address }) => address)).toEqual([alive!.address]);
-    expect(remarks).toContainEqual(expect.stringContaining(`endpoint ${dead!.address}:8080 ejected since`));
+    expect(remarks).toContainEqual(
+      expect.stringContaining(`endpoint ${dead!.address}:8080 is ejected since`),
+    );
     expect((await Command.run(testbed.node, ['diff'])).exitCode).toBe(0);
     expect(proxy.log).toContain('UnresponsiveEndpoint');
 

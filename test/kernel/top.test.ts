@@ -116,7 +116,7 @@ it('counts what a load opens, begins, transfers and closes, by service port and 
   expect(openBy(portOf(later, 'web', 'http'))).toEqual(openBy(http));
   expect(portOf(later, 'web', 'http')).toMatchObject({ newConnections: 0, unansweredConnections: 0 });
   await expect(once('-n', 'elsewhere')).rejects.toThrow(
-    'top ended with 1: elsewhere: the proxy knows no Service of this namespace',
+    'top ended with 1: elsewhere: no proxied Service is in this namespace',
   );
 });
 

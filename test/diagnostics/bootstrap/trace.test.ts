@@ -195,9 +195,7 @@ describe('kubeproxy trace --from pod/NAME', () => {
     await expect(run(...query, ...kubeconfig)).rejects.toThrow(
       'shop/cart-0 and test/cart-0 are called cart-0',
     );
-    await expect(run(...query, ...kubeconfig, '-n', 'none')).rejects.toThrow(
-      'the API server knows no pod none/cart-0',
-    );
+    await expect(run(...query, ...kubeconfig, '-n', 'none')).rejects.toThrow('there is no pod none/cart-0');
   });
 
   it('follows its packets through rules of manifests, too', async () => {
@@ -215,7 +213,7 @@ describe('kubeproxy trace --from pod/NAME', () => {
     const kubeconfig = ['--kubeconfig', await writeKubeconfig(api)];
     const query = ['--from', 'pod/none', '--to', '10.96.0.1:80', '-o', 'json'];
     expect(await run(...query, ...kubeconfig)).toBe(1);
-    expect(JSON.parse(printed.stdout)).toEqual({ error: 'the API server knows no pod none' });
+    expect(JSON.parse(printed.stdout)).toEqual({ error: 'there is no pod none' });
   });
 
   it('needs an API server that answers', async () => {

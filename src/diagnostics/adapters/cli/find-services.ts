@@ -108,7 +108,7 @@ export async function listServices(proxy: RunningProxy, filter: RowFilter): Prom
   if (namespace === undefined || names.length > 0 || list.services.length > 0) return list;
   const { services: all } = await requestList(proxy, ofNames([], namespace));
   const reason =
-    'the proxy knows no Service of this namespace; headless Services and those of other proxies may be missing';
+    'no proxied Service is in this namespace; headless Services and those of other proxies are not listed';
   return all.length > 0 ? list : { services: [], unknownNames: [{ name: namespace, reason }] };
 }
 

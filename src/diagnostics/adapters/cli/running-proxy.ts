@@ -147,7 +147,8 @@ async function bodyOf(response: Response): Promise<string> {
 
 function noAnswer(place: string, error: unknown): QueryError {
   const { cause } = error as { readonly cause?: unknown };
-  const reason = cause instanceof Error ? cause.message : String(error);
+  const { name, message } = (cause instanceof Error ? cause : error) as Error;
+  const reason = name === 'TimeoutError' ? 'no answer in time' : message;
   return new QueryError(
     `no proxy answers at ${place}: ${reason}; check that it is running, with the same --metrics-bind-address`,
     { cause: error },

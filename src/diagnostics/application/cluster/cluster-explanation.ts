@@ -20,7 +20,7 @@ const clusterExplanation = fields({
   subject: text,
   /** Nodes with the same verdict that know the same frontends and endpoints, the largest group first. */
   groups: nodeGroups(explanationAnswer),
-  /** Nodes that know other frontends or endpoints than most: their objects are out of date, or those of the others. */
+  /** Nodes that have other frontends or endpoints than most: their objects are out of date, or those of the others. */
   differingNodes: list(text),
 });
 

@@ -70,7 +70,7 @@ export class ExplainPort {
 
   /** Its ejected endpoints, each in a sentence. */
   ejectedTexts(entry: ForwardingEntry): readonly string[] {
-    return Array.from(this.ejected(entry), ([place, reason]) => `endpoint ${place} ${reason}`);
+    return Array.from(this.ejected(entry), ([place, reason]) => `endpoint ${place} is ${reason}`);
   }
 
   /** Why endpoints are ejected, by `ip:port`. */

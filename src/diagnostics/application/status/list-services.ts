@@ -88,7 +88,7 @@ export class ListServices {
   /** Why there is no Service of a name in any namespace. The API server is not queried: that would cost it a search. */
   private namedNowhere(): string {
     return this.isListed()
-      ? 'the proxy knows no Service of this name; headless Services and those of other proxies may be missing: use NAMESPACE/NAME to query the API server'
+      ? 'no proxied Service has this name; use NAMESPACE/NAME to find headless Services and those of other proxies'
       : 'not all Services have been listed yet; `kubeproxy status` shows what is missing';
   }
 

@@ -140,7 +140,7 @@ function podKey(name: string, namespace: string | undefined): string {
  */
 export function podAddress({ pod }: NamedPod, known: readonly KnownPod[], family?: IpFamily): Address {
   const [found, ...others] = known;
-  if (!found) throw new CannotTraceError(`the API server knows no pod ${pod}`);
+  if (!found) throw new CannotTraceError(`there is no pod ${pod}`);
   if (others.length > 0)
     throw new CannotTraceError(
       `${known.map((one) => one.pod).join(' and ')} are called ${pod}; name one with its namespace`,
@@ -264,7 +264,7 @@ export function podsIn(
   }
   if (found.size === 0)
     throw new CannotTraceError(
-      `no endpoint of a Service is the pod ${pod}; name its address, as this proxy knows no other pods`,
+      `no endpoint of a Service is the pod ${pod}; use the address of the pod instead`,
     );
   return [...found].map(([key, ips]) => ({ pod: key, phase: 'Running', ips: [...ips] }));
 }

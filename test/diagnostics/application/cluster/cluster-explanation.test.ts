@@ -61,7 +61,7 @@ it.each<[string, Explanation]>([
     ]),
   ],
 ])('names a node that knows %s, whichever comes first', (_, other) => {
-  const line = 'knows other frontends or endpoints than the other nodes';
+  const line = 'has other frontends or endpoints than the other nodes';
   expect(heads(usual, usual, other).at(-1)).toBe(`shop/cart: node-3 ${line}`);
   expect(heads(other, usual, usual).at(-1)).toBe(`shop/cart: node-1 ${line}`);
 });

@@ -96,7 +96,7 @@ describe('which silent endpoints get no share of packets to a frontend', () => {
     cluster.deliver([rawService(spec, wish)], [two]);
     const ports = cluster.loops[0]!.table.entries();
     expect(ejectedAt(cluster.addresses, packet, ports)).toEqual(
-      isTold ? ['endpoint 10.1.1.2:8080 about to be tried again'] : [],
+      isTold ? ['endpoint 10.1.1.2:8080 is about to be tried again'] : [],
     );
   });
 

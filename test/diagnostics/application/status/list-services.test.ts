@@ -161,7 +161,7 @@ describe('ListServices', () => {
       services: [],
       unknownNames: [
         { name: 'shop/x', reason: expect.stringContaining('ECONNREFUSED') as string },
-        { name: 'y', reason: expect.stringContaining('knows no Service of this name') as string },
+        { name: 'y', reason: expect.stringContaining('no proxied Service has this name') as string },
       ],
     });
   });

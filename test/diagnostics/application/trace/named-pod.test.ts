@@ -68,7 +68,7 @@ it('has the address of the family that is asked for, or else its first', () => {
 });
 
 it.each([
-  [[], 'the API server knows no pod cart-0'],
+  [[], 'there is no pod cart-0'],
   [[both, pod('a/cart-0', [])], 'shop/cart-0 and a/cart-0 are called cart-0; name one with its namespace'],
   [[pod('shop/cart-0', [], 'Pending')], 'the pod shop/cart-0 has no address yet (Pending)'],
   [[pod('shop/cart-0', ['fd00::5'], 'Succeeded')], 'the pod shop/cart-0 has ended (Succeeded)'],

@@ -132,7 +132,10 @@ function folded<Answer extends object>(
     keep: (answer) => answer,
     result: (answers) => ({ groups: foldNodes(answers, (answer) => JSON.stringify(key(answer))) }),
     lines: ({ groups, queriedNodes: queried }, isWide) =>
-      groupLines(groups, { queried, isWide }, headOf, (answer) => view.lines(answer, isWide)),
+      // The first line has the error.
+      groupLines(groups, { queried, isWide }, headOf, (answer) =>
+        'error' in answer ? [] : view.lines(answer, isWide),
+      ),
     hasProblem: ({ groups }) => groups.some(({ answer }) => view.hasProblem(answer)),
     single: view,
   };
@@ -220,7 +223,7 @@ export const nodesQueries: {
             : [answer.outcome, answer.reason, answer.endpoints, answer.sourceRewrite],
         (answer) =>
           'error' in answer
-            ? ['error ', '']
+            ? ['error ', `: ${answer.error}`]
             : [`${inToneOf(answer.outcome)} `, answer.reason === undefined ? '' : `: ${answer.reason}`],
       ),
     ),

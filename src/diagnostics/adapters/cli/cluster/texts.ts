@@ -85,7 +85,7 @@ export function clusterExplanationLines(
         .map((line) => line.replace(/^ {2}/, '')),
   );
   if (differingNodes.length === 0) return lines;
-  const verb = differingNodes.length === 1 ? 'knows' : 'know';
+  const verb = differingNodes.length === 1 ? 'has' : 'have';
   return [
     ...lines,
     `${subject}: ${named(differingNodes, isWide)} ${verb} other frontends or endpoints than the other nodes`,

@@ -4,7 +4,6 @@ import { exitCodeOf } from '../../../../adapters/cli/exit-code.js';
 import type { Invocation } from '../options.js';
 import { Option } from 'commander';
 import {
-  namespaceOptions,
   outputOptions,
   servicesIn,
   subcommand,
@@ -34,7 +33,8 @@ export const diffCommand = subcommand({
   summary: "Compare the kernel's and the desired rules.",
   usage: '[NAME...] [flags]',
   options: [
-    ...namespaceOptions,
+    new Option('-n, --namespace <namespace>', 'The namespace of names without one.'),
+    new Option('-A, --all-namespaces', 'Services of all namespaces, as without -n.').conflicts('namespace'),
     new Option(
       '--plan',
       'Compare with the planned rules of a start with these flags: - removed, + added. Needs root. Implied by --manifests; rules of other Services stay.',

@@ -198,7 +198,7 @@ it.each([
   ['top', ['-n', 'nosuch', '--once']],
 ] as const)('%s %j says that no Service of the namespace is known, with 1', async (name, args) => {
   expect(await run(nothing, name, ...args)).toBe(1);
-  expect(printed.stderr).toMatch(/^nosuch: the proxy knows no Service of this namespace; .*\n$/);
+  expect(printed.stderr).toMatch(/^nosuch: no proxied Service is in this namespace; .*\n$/);
 });
 
 it.each(Object.keys(commands) as (keyof typeof commands)[])(
