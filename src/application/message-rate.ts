@@ -69,7 +69,7 @@ export class MessageRate {
   }
 }
 
-/** A problem that may go on for long: it is logged when it begins or changes; repetitions are for debugging. */
+/** A problem that may last: it is logged when it begins or changes; repetitions are for debugging. */
 export class LastingProblem {
   private text: string | undefined;
 
