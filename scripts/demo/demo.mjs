@@ -161,6 +161,9 @@ export class Demo {
     say(
       `shows the state of a Service with the reasons; "top cart" shows connections, and the page has both.`,
     );
+    say(
+      'A state may be ok although a client fails: the Service may request it, or the cause is outside the proxy.',
+    );
     say(`Fix them in ${broken(this.#examples)}; solutions.txt has the solutions.`);
     say();
   }

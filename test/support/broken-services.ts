@@ -311,7 +311,7 @@ export const BROKEN_SERVICES: readonly BrokenService[] = [
       state: 'ok',
       cause: 'NoLocalEndpoint',
       reason:
-        'externalTrafficPolicy is Local and no endpoint on the node is ready: load balancers use other nodes',
+        'externalTrafficPolicy is Local and no endpoint on the node is ready: the node drops packets from outside the cluster, so load balancers use other nodes',
     },
   },
   {

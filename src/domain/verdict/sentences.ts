@@ -250,7 +250,10 @@ export function noLocalEndpoint(service: NamedService, isInternal: boolean): Ver
         `internalTrafficPolicy ${missing}: packets from clients on the node are dropped`,
         `run a pod on every node, or set internalTrafficPolicy to Cluster: ${edit(service)}`,
       )
-    : ok('NoLocalEndpoint', `externalTrafficPolicy ${missing}: load balancers use other nodes`);
+    : ok(
+        'NoLocalEndpoint',
+        `externalTrafficPolicy ${missing}: the node drops packets from outside the cluster, so load balancers use other nodes`,
+      );
 }
 
 /** @param zones for which ready endpoints are hinted; empty: for nodes */

@@ -141,7 +141,7 @@ describe('classic mistakes: traffic that goes nowhere, or not where one thinks',
       { type: 'NodePort', externalTrafficPolicy: 'Local', ports: [{ port: 80, nodePort: 30080 }] },
       [endpoint('10.1.1.1', { nodeName: 'n2' })],
       'NoLocalEndpoint',
-      /^externalTrafficPolicy is Local and no endpoint on the node is ready: load balancers use other nodes$/,
+      /^externalTrafficPolicy is Local and no endpoint on the node is ready: the node drops packets from outside the cluster, so load balancers use other nodes$/,
     ],
   ])('no error, but worth a remark: %s', async (_, spec, endpoints, cause, text) => {
     const cluster = new SeenCluster().deliver([rawService(spec)], [rawSlice({ endpoints })]);
