@@ -251,7 +251,7 @@ describe('a trace', () => {
   it('is in the address, by the rules that the kernel has, too', async () => {
     await open('#/trace?from=node&to=172.30.200.7%3A80%2Ftcp&kernel=true');
     await page.getByText(/to 172.30.200.7:80\/tcp is rejected/).waitFor();
-    expect(await page.getByLabel('Rules as the kernel has them now').isChecked()).toBe(true);
+    expect(await page.getByLabel('Current rules of the kernel').isChecked()).toBe(true);
   });
 
   it.each([

@@ -238,7 +238,7 @@ describe('the text of an answer', () => {
     const ending = { ...sent('10.244.1.5', true), probability: 1, sticky: true, steps };
     const answer = await trace('10.244.2.6', '10.96.0.1:80', ending);
     expect(traceText(answer, 'actual', false)).toBe(`\
-10.244.2.6 → 10.96.0.1:80/TCP, coming in through eth0, by the rules as the kernel has them
+10.244.2.6 → 10.96.0.1:80/TCP, coming in through eth0, by the kernel's rules
   prerouting: ip kube-proxy services  (shop/cart:http)
     ip daddr @cluster-ips meta mark set meta mark | 0x00004000
     → marks it to be masqueraded

@@ -262,9 +262,9 @@ export function hasPassed(answer: TraceAnswer | FailedTrace): boolean {
 function heading({ packet }: TraceAnswer, rules: TracedRules): string {
   const { source, inputInterface, destination, destinationPort, protocol } = packet;
   const way = inputInterface === undefined ? 'sent by this node' : `coming in through ${inputInterface}`;
-  const which = rules === 'actual' ? 'as the kernel has them' : 'as they should be';
+  const which = rules === 'actual' ? "the kernel's rules" : 'the desired rules';
   const to = `${hostPort(destination, destinationPort)}/${protocol}`;
-  return `${source || 'node'} → ${to}, ${way}, by the rules ${which}`;
+  return `${source || 'node'} → ${to}, ${way}, by ${which}`;
 }
 
 function stepLines({ step, alike }: FoldedStep): readonly string[] {

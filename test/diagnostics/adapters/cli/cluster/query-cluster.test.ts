@@ -513,7 +513,7 @@ it('shows on which nodes what becomes of a packet', async () => {
     [
       'forward on 3 of 5 nodes (node-1, node-3, node-5)',
       '  details of node-1:',
-      '  10.0.0.1 → 10.96.0.1:80/TCP, sent by this node, by the rules as they should be',
+      '  10.0.0.1 → 10.96.0.1:80/TCP, sent by this node, by the desired rules',
       '    no rule concerns it',
       '  outcome: forward',
       '     50.0 %  10.244.1.5:8080',
@@ -521,7 +521,7 @@ it('shows on which nodes what becomes of a packet', async () => {
       '  source: kept',
       '  affinity: none',
       'drop on 1 of 5 nodes (node-2): no endpoint is ready',
-      '  10.0.0.1 → 10.96.0.1:80/TCP, sent by this node, by the rules as they should be',
+      '  10.0.0.1 → 10.96.0.1:80/TCP, sent by this node, by the desired rules',
       '    no rule concerns it',
       '  outcome: drop',
       '    because no endpoint is ready',

@@ -70,7 +70,7 @@ function TraceForm({ from, to, kernel }: Required<Pick<TraceRoute, 'from' | 'to'
       />
       <label>
         <input type="checkbox" name="kernel" defaultChecked={kernel} />
-        Rules as the kernel has them now
+        Current rules of the kernel
       </label>
       <button type="submit">Trace</button>
     </form>
