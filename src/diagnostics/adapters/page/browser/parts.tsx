@@ -50,7 +50,7 @@ export function Panel(props: {
 }
 
 /** The time of old data; nothing while the data is current. */
-export function Age({ time }: { readonly time: number | undefined }): JSX.Element | null {
+function Age({ time }: { readonly time: number | undefined }): JSX.Element | null {
   const { connected } = useConnection();
   if (time === undefined || (connected && Date.now() - time < OLD)) return null;
   return (
