@@ -19,7 +19,7 @@ import { RememberedWalk } from './remembered-walk.js';
 
 /** What stands for the process where it has a socket. */
 const IN_PROCESS = {
-  servicePort: '',
+  servicePort: 'any/service/tcp/port',
   endpoints: [{ address: 'process', port: 0 }],
   isSticky: false,
 } as unknown as ProxiedPort;
