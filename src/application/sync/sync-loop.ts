@@ -300,17 +300,17 @@ function logChanges(logger: Logger, family: IpFamily, report: SyncReport): void 
   const { changed, failed, written } = report;
   if (changed.length === 0 && written === 0) return;
   const ms = Math.round(report.seconds * 1000);
-  const sinceEvent = Math.round(report.sinceEventSeconds * 1000);
+  const msSinceEvent = Math.round(report.sinceEventSeconds * 1000);
   const failures = new Set(failed.map(({ key }) => key));
   for (const { key, entry } of changed) {
     if (failures.has(key)) continue;
     if (entry) {
       const endpoints = entry.endpoints.reachable.length;
-      logger.debug({ family, service: key, sinceEvent, endpoints }, 'service port programmed');
-    } else logger.debug({ family, service: key, sinceEvent }, 'service port removed');
+      logger.debug({ family, service: key, msSinceEvent, endpoints }, 'service port programmed');
+    } else logger.debug({ family, service: key, msSinceEvent }, 'service port removed');
   }
   logger.debug(
-    { family, servicePorts: changed.length, failed: failed.length, written, ms, sinceEvent },
+    { family, servicePorts: changed.length, failed: failed.length, written, ms, msSinceEvent },
     'changes programmed',
   );
 }

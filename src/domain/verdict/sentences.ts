@@ -94,7 +94,7 @@ export function familyNotServed(own: readonly string[], served: readonly string[
 export function unreadObjects(unread: readonly string[]): Verdict {
   return warning(
     'UnreadObjects',
-    `it has no EndpointSlice, and what could not be read may contain one; its rules from before the start stay until everything has been readable (first: ${unread[0]})`,
+    `it has no EndpointSlice, but an unreadable object may contain one (first: ${unread[0]}); its rules from before the start stay until all objects are readable`,
     'correct the objects that cannot be read: kubeproxy status lists them',
   );
 }

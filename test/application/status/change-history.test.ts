@@ -109,10 +109,10 @@ describe('ChangeHistory', () => {
         message: 'service port programmed',
         family: 'IPv4',
         service: keyOf('a'),
-        sinceEvent: 1000,
+        msSinceEvent: 1000,
         endpoints: 2,
       },
-      { message: 'service port removed', family: 'IPv4', service: keyOf('c'), sinceEvent: 1000 },
+      { message: 'service port removed', family: 'IPv4', service: keyOf('c'), msSinceEvent: 1000 },
     ]);
     expect(history.changes({ services: ['shop/c'] }).changes).toEqual([history.changes().changes[3]]);
     expect(history.changes({ services: ['shop/none'] })).toEqual({ changes: [], total: 4 });

@@ -28,12 +28,12 @@ describe('the log of changes', () => {
         'cannot program the service port; it keeps its rules in the kernel',
         { ...of('b'), reason: 'EINVAL', attempts: 1 },
       ],
-      ['debug', 'service port programmed', { ...of('a'), sinceEvent: 1000, endpoints: 2 }],
-      ['debug', 'service port removed', { ...of('c'), sinceEvent: 1000 }],
+      ['debug', 'service port programmed', { ...of('a'), msSinceEvent: 1000, endpoints: 2 }],
+      ['debug', 'service port removed', { ...of('c'), msSinceEvent: 1000 }],
       [
         'debug',
         'changes programmed',
-        { family: 'IPv4', servicePorts: 3, failed: 1, written: 2, ms: 0, sinceEvent: 1000 },
+        { family: 'IPv4', servicePorts: 3, failed: 1, written: 2, ms: 0, msSinceEvent: 1000 },
       ],
     ]);
   });

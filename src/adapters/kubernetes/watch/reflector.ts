@@ -302,7 +302,7 @@ export class Reflector implements CheckedKind {
     if (this.synced && !this.absentReported) return;
     this.absentReported = false;
     this.synced = true;
-    this.logger.info({ objects: this.known.size, milliseconds: this.clock.now() - this.startedAt }, 'synced');
+    this.logger.info({ objects: this.known.size, ms: this.clock.now() - this.startedAt }, 'synced');
     this.listener.synced();
   }
 

@@ -30,9 +30,7 @@ export class RunningProxy {
   static at(bindAddress: string): RunningProxy {
     const address = splitHostPort(bindAddress);
     if (!address)
-      throw new QueryError(
-        'a running proxy is asked through its metrics server, which is turned off; set --metrics-bind-address',
-      );
+      throw new QueryError('the metrics server of the proxy is turned off; set --metrics-bind-address');
     const { host, port } = address;
     const local = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
     return new RunningProxy(`http://${hostPort(local, Number(port))}`);

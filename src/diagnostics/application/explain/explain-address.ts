@@ -151,7 +151,7 @@ export class ExplainAddress {
     services: ReadonlySet<ServiceKey>,
   ): string {
     const { address, port } = subject;
-    if (!this.node.isListed()) return 'not all objects have been listed yet, so nothing can be said about it';
+    if (!this.node.isListed()) return 'not all objects have been listed yet: try again in a moment';
     if (address === undefined) return this.unusedNodePort(port!, loops);
     const onLoopback = this.rejectedNodePort(address, subject, loops);
     if (onLoopback !== undefined) return onLoopback;

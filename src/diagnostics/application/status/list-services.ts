@@ -89,7 +89,7 @@ export class ListServices {
   private namedNowhere(): string {
     return this.isListed()
       ? 'no proxied Service has this name; use NAMESPACE/NAME to find headless Services and those of other proxies'
-      : 'not all Services have been listed yet; `kubeproxy status` shows what is missing';
+      : 'not all Services have been listed yet; `kubeproxy status` shows the progress';
   }
 
   /** Undefined if the Service is gone by now. */
