@@ -148,7 +148,9 @@ describe('kubeproxy trace --from pod/NAME', () => {
     served = await Served.start({
       '/debug/trace': ({ parameters }, response) => {
         asked.push(parameters);
-        response.writeHead(500).end('{"error":"enough"}');
+        // No pod is an endpoint.
+        const isNamed = parameters.get('from')!.startsWith('pod/');
+        response.end(JSON.stringify({ error: 'enough', ...(isNamed && { cause: 'UnknownPod' }) }));
       },
       '/debug/explain': (_, response) =>
         void response.end(
@@ -167,10 +169,12 @@ describe('kubeproxy trace --from pod/NAME', () => {
       status: { phase, podIPs: ips.map((ip) => ({ ip })) },
     });
   };
-  /** What the proxy is asked. */
+  const reachable = async (): Promise<readonly string[]> => [
+    ...['--metrics-bind-address', served.address, '--kubeconfig', await writeKubeconfig(api)],
+  ];
+  /** The last query of the proxy. */
   const questionOf = async (...args: readonly string[]): Promise<string> => {
-    const places = ['--metrics-bind-address', served.address, '--kubeconfig', await writeKubeconfig(api)];
-    await expect(run(...args, ...places)).rejects.toThrow('enough');
+    await expect(run(...args, ...(await reachable()))).rejects.toThrow('enough');
     return `${asked.at(-1)!.get('from')} → ${asked.at(-1)!.get('to')}`;
   };
 
@@ -191,7 +195,7 @@ describe('kubeproxy trace --from pod/NAME', () => {
     put('test', 'cart-0', ['10.244.1.6']);
     const query = ['--from', 'pod/cart-0', '--to', '10.96.0.1:80'];
     expect(await questionOf(...query, '-n', 'test')).toBe('10.244.1.6 → 10.96.0.1:80/TCP');
-    const kubeconfig = ['--kubeconfig', await writeKubeconfig(api)];
+    const kubeconfig = await reachable();
     await expect(run(...query, ...kubeconfig)).rejects.toThrow(
       'shop/cart-0 and test/cart-0 are called cart-0',
     );
@@ -201,7 +205,7 @@ describe('kubeproxy trace --from pod/NAME', () => {
   it('follows its packets through rules of manifests, too', async () => {
     put('default', 'client', ['10.244.1.200']);
     const query = ['--from', 'pod/client', '--to', '172.30.10.10:80', '-o', 'json'];
-    const kubeconfig = ['--kubeconfig', await writeKubeconfig(api)];
+    const kubeconfig = await reachable();
     expect(await run(...query, ...kubeconfig, ...manifests, ...cluster)).toBe(0);
     expect(JSON.parse(printed.stdout)).toMatchObject({
       outcome: 'forward',
@@ -210,14 +214,14 @@ describe('kubeproxy trace --from pod/NAME', () => {
   });
 
   it('says in JSON that there is no such pod', async () => {
-    const kubeconfig = ['--kubeconfig', await writeKubeconfig(api)];
+    const kubeconfig = await reachable();
     const query = ['--from', 'pod/none', '--to', '10.96.0.1:80', '-o', 'json'];
     expect(await run(...query, ...kubeconfig)).toBe(1);
     expect(JSON.parse(printed.stdout)).toEqual({ error: 'there is no pod none' });
   });
 
   it('needs an API server that answers', async () => {
-    const kubeconfig = ['--kubeconfig', await writeKubeconfig(api)];
+    const kubeconfig = await reachable();
     // That of node proxies allows no pods.
     api.clusterRole = new ClusterRole();
     const query = ['--from', 'pod/cart-0', '--to', '10.96.0.1:80', ...kubeconfig];

@@ -20,7 +20,12 @@ import type { Diff } from '../../application/difference/diff.js';
 import { errorMessage } from '../../../application/error-message.js';
 import { parseDuration } from '../../../application/words.js';
 import type { TraceAnswer } from '../../application/trace/answer.js';
-import { parseNamedQuery, withoutNames, type ClusterNames } from '../../application/trace/named-ends.js';
+import {
+  parseNamedQuery,
+  UnknownPodError,
+  withoutNames,
+  type ClusterNames,
+} from '../../application/trace/named-ends.js';
 import { CannotTraceError, type TracedRules } from '../../application/trace/trace-packets.js';
 import { InvalidQueryError, type TraceQuery } from '../../domain/trace/query.js';
 
@@ -189,7 +194,11 @@ export function traceRoutes(
       } catch (error) {
         if (left.aborted) return;
         const status = error instanceof InvalidQueryError ? 400 : 500;
-        respondJson(response, status, { error: errorMessage(error) });
+        const isUnknownPod = error instanceof InvalidQueryError && error.cause instanceof UnknownPodError;
+        respondJson(response, status, {
+          error: errorMessage(error),
+          ...(isUnknownPod && { cause: 'UnknownPod' }),
+        });
       }
     },
   };

@@ -1,5 +1,5 @@
 import { packetShape, step, traceFields } from '../../domain/trace/trace.js';
-import { fields, having, list, optional, text } from '../../../domain/shape.js';
+import { fields, having, list, oneOf, optional, text } from '../../../domain/shape.js';
 
 /** The verdicts for the packets of a query, and the followed packet. */
 export type TraceAnswer = ReturnType<typeof answer>;
@@ -16,7 +16,11 @@ const answer = fields({
 
 /** A query that could not be answered. */
 export type FailedTrace = ReturnType<typeof failedTrace>;
-const failedTrace = fields({ error: text });
+const failedTrace = fields({
+  error: text,
+  /** The proxy does not know a named pod: it is no endpoint. */
+  cause: optional(oneOf('UnknownPod')),
+});
 
 /** The answer to `/debug/trace`. */
 export const traceAnswer = having('error', failedTrace, answer);

@@ -5,7 +5,14 @@ import { isProtocol, type Protocol, type ServiceKey } from '../../../domain/mode
 import { parseAddress, type Address } from '../../../domain/net/address.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { ClusterState } from '../../../domain/state/cluster-state.js';
-import { parseQuery, parseSource, type TraceQuery, type TraceSource } from '../../domain/trace/query.js';
+import {
+  destinationText,
+  parseQuery,
+  parseSource,
+  sourceText,
+  type TraceQuery,
+  type TraceSource,
+} from '../../domain/trace/query.js';
 import { CannotTraceError } from './trace-packets.js';
 
 /** A port of a Service, as named by a user. */
@@ -189,6 +196,25 @@ export function parseNamedQuery(
   return { named: { from: pod ?? parseSource(from), to: destination ?? parseQuery('node', to) } };
 }
 
+/** Both ends as `parseNamedQuery` reads them. */
+export function endTexts({ from, to }: NamedQuery): { readonly from: string; readonly to: string } {
+  const service = ({ service: name, port, protocol }: NamedDestination): string =>
+    [
+      name,
+      ...(port === undefined ? [] : [`:${port}`]),
+      ...(protocol === undefined ? [] : [`/${protocol}`]),
+    ].join('');
+  return {
+    from: 'pod' in from ? `pod/${from.pod}` : sourceText(from),
+    to:
+      'service' in to
+        ? service(to)
+        : 'pod' in to
+          ? `pod/${to.pod}:${to.port}/${to.protocol}`
+          : destinationText(to),
+  };
+}
+
 /**
  * From and to the addresses of the pods, to the cluster IP of the Service, that are named.
  * @throws CannotTraceError if it is not clear which those are
@@ -244,6 +270,9 @@ export function placesIn(tables: readonly { readonly table: ForwardingTable }[])
   );
 }
 
+/** A proxy does not know a pod; the API server may. */
+export class UnknownPodError extends CannotTraceError {}
+
 /** The pods of that name that are endpoints of a Service: a proxy knows no others. Looks at all endpoints. */
 export function podsIn(
   state: Pick<ClusterState, 'serviceKeys' | 'slicesOf'>,
@@ -263,7 +292,7 @@ export function podsIn(
       }
   }
   if (found.size === 0)
-    throw new CannotTraceError(
+    throw new UnknownPodError(
       `no endpoint of a Service is the pod ${pod}; use the address of the pod instead`,
     );
   return [...found].map(([key, ips]) => ({ pod: key, phase: 'Running', ips: [...ips] }));

@@ -60,7 +60,7 @@ export function queryOf(from: string, address: string, port: number, protocol: s
 }
 
 /** `10.96.0.10:53/UDP`. */
-export function destinationText({ to, port, protocol }: TraceQuery): string {
+export function destinationText({ to, port, protocol }: Omit<TraceQuery, 'from'>): string {
   return `${hostPort(to.text, port)}/${protocol}`;
 }
 

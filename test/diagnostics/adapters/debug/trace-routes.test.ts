@@ -4,7 +4,10 @@ import {
   CannotTraceError,
   type TracedRules,
 } from '../../../../src/diagnostics/application/trace/trace-packets.js';
-import type { ClusterNames } from '../../../../src/diagnostics/application/trace/named-ends.js';
+import {
+  UnknownPodError,
+  type ClusterNames,
+} from '../../../../src/diagnostics/application/trace/named-ends.js';
 import { eachHandler } from '../../../../src/adapters/http/router.js';
 import { RunningProxy } from '../../../../src/diagnostics/adapters/cli/running-proxy.js';
 import { tracingByProxy } from '../../../../src/diagnostics/adapters/cli/commands/trace.js';
@@ -76,6 +79,17 @@ describe('the route that traces', () => {
     const response = await served.get(`/debug/trace?${search}`);
     expect(response.status).toBe(status);
     expect(await response.json()).toEqual({ error: expect.stringContaining(reason) as string });
+  });
+
+  it('marks a pod that the proxy does not know', async () => {
+    await served.stop();
+    const pods = () => Promise.reject(new UnknownPodError('no endpoint is the pod a/b'));
+    served = await Served.start(traceRoutes(trace, { ...names, pods }));
+    const response = await served.get('/debug/trace?from=a/b&to=10.96.0.1:53');
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      { error: 'no endpoint is the pod a/b', cause: 'UnknownPod' },
+    ]);
   });
 
   it('is what the command asks', async () => {

@@ -5,6 +5,7 @@ import type { Invocation, RequestOf } from '../options.js';
 import { Option } from 'commander';
 import { type TracedRules, CannotTraceError } from '../../../application/trace/trace-packets.js';
 import {
+  endTexts,
   parseNamedQuery,
   withoutNames,
   type ClusterNames,
@@ -101,33 +102,44 @@ function queriesOf({ from, to, namespace, queries }: TraceOptions): TracedQuerie
 export async function trace(invocation: Invocation<typeof traceCommand>): Promise<number> {
   const { request, configuration } = invocation;
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
-  return answerRequest(request, tracingByProxy(proxy, request.rules), {
+  const names: ClusterNames = {
     places: placesOfProxy(proxy),
     async reason(service) {
       const explained = await proxy.query(`/debug/explain?subject=${service}`, serviceExplanation);
       return explained.verdict.reason;
     },
     async pods(named) {
-      // Only a pod that is named needs the API server.
+      // Only a pod that the proxy does not know needs the API server.
       const { podsOfCluster } = await import('../../kubernetes/user-cluster.js');
       return podsOfCluster(invocation)(named);
     },
+  };
+  return answerRequest(request, tracingByProxy(proxy, request.rules), names, async (named) => {
+    if (!('pod' in named.from || 'pod' in named.to)) return undefined;
+    const answer = await queryTrace(proxy, request.rules, endTexts(named));
+    return 'error' in answer && answer.cause === 'UnknownPod' ? undefined : answered(answer);
   });
 }
 
 /** Answers queries, of a running proxy or from manifests. Rejects with an error for people if it cannot. */
 type Tracing = (query: TraceQuery) => Promise<TraceAnswer>;
 
-/** Prints the results of packets. 1 if one is rejected or dropped, or a query cannot be answered. */
+/**
+ * Prints the results of packets. 1 if one is rejected or dropped, or a query cannot be answered.
+ * @param byName answers a query of names if it can, otherwise undefined
+ */
 export async function answerRequest(
   request: RequestOf<typeof traceCommand>,
   tracing: Tracing,
   names: ClusterNames,
+  byName: (named: NamedQuery) => Promise<TraceAnswer | undefined> = () => Promise.resolve(undefined),
 ): Promise<ExitCode> {
   if ('queries' in request) return answerLines(request.queries, tracing);
   try {
-    const query = 'query' in request ? request.query : await withoutNames(request.named, names);
-    const answer = await tracing(query);
+    const answer =
+      'query' in request
+        ? await tracing(request.query)
+        : ((await byName(request.named)) ?? (await tracing(await withoutNames(request.named, names))));
     await print(printed(answer, request));
     return exitCodeOf(!hasPassed(answer));
   } catch (error) {
@@ -191,13 +203,23 @@ export class QueriesError extends NamedError {
 
 /** The proxy that runs on this node answers. Rejects with QueryError if none does. */
 export function tracingByProxy(proxy: RunningProxy, rules: TracedRules): Tracing {
-  return async (query) => {
-    const parameters = new URLSearchParams({ from: sourceText(query.from), to: destinationText(query) });
-    if (rules === 'actual') parameters.set('kernel', 'true');
-    const answer = await proxy.query(`/debug/trace?${parameters}`, traceAnswer);
-    if ('error' in answer) throw new CannotTraceError(answer.error);
-    return answer;
-  };
+  return async (query) =>
+    answered(await queryTrace(proxy, rules, { from: sourceText(query.from), to: destinationText(query) }));
+}
+
+function queryTrace(
+  proxy: RunningProxy,
+  rules: TracedRules,
+  ends: { readonly from: string; readonly to: string },
+): Promise<TraceAnswer | FailedTrace> {
+  const parameters = new URLSearchParams({ ...ends, ...(rules === 'actual' && { kernel: 'true' }) });
+  return proxy.query(`/debug/trace?${parameters.toString()}`, traceAnswer);
+}
+
+/** @throws CannotTraceError */
+function answered(answer: TraceAnswer | FailedTrace): TraceAnswer {
+  if ('error' in answer) throw new CannotTraceError(answer.error);
+  return answer;
 }
 
 /** Those that the proxy running on this node serves. */

@@ -15,8 +15,7 @@ const kernelWalkText = (...args: Parameters<typeof kernelWalkLines>): string =>
 
 const NEVER = new Promise(() => {});
 const stoppedBy = { hook: 'forward', where: 'inet guard f', rule: 'drop', effect: 'drop', foreign: true };
-const textOf = ({ from, to, ...query }: TraceQuery): string =>
-  `${sourceText(from)} ${destinationText({ from, to, ...query })}`;
+const textOf = (query: TraceQuery): string => `${sourceText(query.from)} ${destinationText(query)}`;
 
 const explained = (spec: object, endpoints: readonly object[], status: object = {}) =>
   new SeenCluster()
