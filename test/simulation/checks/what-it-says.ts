@@ -19,12 +19,13 @@ export async function untruthOf(
   const status = JSON.parse((await ask(world, METRICS, '/debug/status')).body) as ProxyStatus;
   if (status.state !== 'ok') return `status says ${status.state}: ${status.reasons.join('; ')}`;
   if (!status.inSync) return `status says that it waits: ${status.pendingReasons.join('; ')}`;
-  for (const { family, programmed } of status.families) {
+  for (const { family, programmed, degraded } of status.families) {
+    const counted = programmed + degraded.length;
     const ports = history.services
       .flatMap((service) => history.current(service))
       .filter((port) => port.family === family);
-    if (programmed !== ports.length)
-      return `status counts ${programmed} service ports of ${family} that are programmed; there are ${ports.length}`;
+    if (counted !== ports.length)
+      return `status counts ${counted} service ports of ${family} that are programmed; there are ${ports.length}`;
   }
   const ready = await ask(world, HEALTH, '/readyz');
   if (ready.status !== 200) return `/readyz says ${ready.status}: ${ready.body}`;
