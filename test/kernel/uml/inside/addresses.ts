@@ -58,7 +58,9 @@ describe('addresses of services over netlink', () => {
 
   it('are each refused for themselves', async () => {
     const without = await addresses.apply([add('10.96.0.1'), remove('10.96.0.2')]);
-    expect(without[0]!.message).toMatch(/^adding the address 10\.96\.0\.1 to kube-ipvs0 was rejected: ENODEV/);
+    expect(without[0]!.message).toMatch(
+      /^adding the address 10\.96\.0\.1 to kube-ipvs0 was rejected: ENODEV/,
+    );
     expect(without[1]).toBeUndefined();
     await addresses.ensureDevice();
     const outcomes = await addresses.apply([

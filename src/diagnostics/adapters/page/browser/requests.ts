@@ -171,12 +171,15 @@ export function useLines<T>(path: string): Polled<T> {
 function useWhileVisible(path: string, step: (path: string, signal: AbortSignal) => Promise<void>): void {
   useEffect(() => {
     let stop = new AbortController();
-    const follow = async (): Promise<void> => {
-      stop.abort();
-      const { signal } = (stop = new AbortController());
+    const repeat = async (signal: AbortSignal): Promise<void> => {
       while (!signal.aborted && document.visibilityState === 'visible') await step(path, signal);
     };
-    void follow();
+    const follow = (): void => {
+      stop.abort();
+      stop = new AbortController();
+      void repeat(stop.signal);
+    };
+    follow();
     document.addEventListener('visibilitychange', follow);
     return () => {
       document.removeEventListener('visibilitychange', follow);
