@@ -326,7 +326,7 @@ export const BROKEN_SERVICES: readonly BrokenService[] = [
     expected: {
       state: 'ok',
       cause: 'OtherZones',
-      reason: '1 ready endpoint is hinted for zone b, and this node is in zone a',
+      reason: '1 ready endpoint is hinted for zone b, and the node is in zone a',
     },
   },
   {

@@ -2,6 +2,7 @@
 
 import { OUR_ANNOTATIONS } from '../../domain/decode/annotations.js';
 import { serviceOf, type ServiceKey, type ServicePortKey } from '../../domain/model/service-port-name.js';
+import { textHash } from '../../domain/model/text.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { ignoredPart, programmingFailed } from '../../domain/verdict/sentences.js';
 import { CAUSES, type Cause, type Verdict } from '../../domain/verdict/verdict.js';
@@ -34,9 +35,15 @@ function subjectOf(service: ServiceKey): EventSubject {
   return { kind: 'Service', namespace, name };
 }
 
-/** `node n1, tcp/http (IPv4)`. */
-function placeOf(nodeName: string, family: IpFamily, key: ServicePortKey): string {
-  return `node ${nodeName}, ${key.slice(serviceOf(key).length + 1)} (${family})`;
+/** `tcp/http (IPv4)`. */
+function portOf(family: IpFamily, key: ServicePortKey): string {
+  return `${key.slice(serviceOf(key).length + 1)} (${family})`;
+}
+
+/** An event that every node records: its name follows from its text, so that one of them creates it. */
+function ofAllNodes(event: ClusterEvent): ClusterEvent {
+  const hash = textHash(`${event.reason} ${event.note}`).toString(16);
+  return { ...event, name: `${event.regarding.name}.${hash}` };
 }
 
 /**
@@ -50,7 +57,8 @@ export function failedPortEvents(
   return (family, key, { reason, attempts, limitedBy }) => {
     if (attempts === 0) return;
     const verdict = programmingFailed(reason, limitedBy);
-    events.record(verdictEvent(serviceOf(key), verdict, 'SyncProxyRules', placeOf(nodeName, family, key)));
+    const about = `node ${nodeName}, ${portOf(family, key)}`;
+    events.record(verdictEvent(serviceOf(key), verdict, 'SyncProxyRules', about));
   };
 }
 
@@ -72,9 +80,12 @@ export function degradedPortEvents(
   return (family, key) => {
     const service = serviceOf(key);
     if (!rate.admit(service)) return;
+    const port = portOf(family, key);
+    const eventOf = (verdict: Verdict, about: string): ClusterEvent =>
+      verdictEvent(service, verdict, 'SyncProxyRules', about);
     for (const verdict of verdictsOf(family, key))
-      if (LIMITS.has(verdict.cause))
-        events.record(verdictEvent(service, verdict, 'SyncProxyRules', placeOf(nodeName, family, key)));
+      if (verdict.cause === 'FrontendConflict') events.record(ofAllNodes(eventOf(verdict, port)));
+      else if (LIMITS.has(verdict.cause)) events.record(eventOf(verdict, `node ${nodeName}, ${port}`));
   };
 }
 
@@ -92,7 +103,9 @@ export function ignoredPartEvents(events: EventRecorder): IgnoredParts {
       const about = problems.filter((problem) => isOurs(problem) === isAnnotation);
       if (about.length > 0)
         events.record(
-          verdictEvent(service, ignoredPart(object, about.join('; '), isAnnotation), 'ReadObject'),
+          ofAllNodes(
+            verdictEvent(service, ignoredPart(object, about.join('; '), isAnnotation), 'ReadObject'),
+          ),
         );
     };
     record(true);

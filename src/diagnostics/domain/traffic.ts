@@ -62,7 +62,7 @@ const endpointReport = fields({
   nodeName: optional(text),
   zone: optional(text),
   state: word<EndpointUse>(),
-  /** It is ready, and the last connections to it, three or more, got no answer. */
+  /** It is ready, and the last connections to it, three or more, got no answer; or it is ejected for that. */
   unresponsive: flag,
 });
 
@@ -201,7 +201,9 @@ function reportOfPort(
       ...addressAndPort(text),
       ...used,
       // UDP has no answer of its own.
-      unresponsive: now.unresponsive && used.state === 'ready' && entry.name.protocol !== 'UDP',
+      unresponsive:
+        used.state === 'ejected' ||
+        (now.unresponsive && used.state === 'ready' && entry.name.protocol !== 'UDP'),
       ...measure(now, before?.endpoints.get(text) ?? NOTHING),
     };
   });

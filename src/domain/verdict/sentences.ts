@@ -262,7 +262,7 @@ export function otherZones(count: number, zones: readonly string[], own: string)
   const where = zones.length > 0 ? `zone ${zones.join(', ')}` : 'other nodes';
   return ok(
     'OtherZones',
-    `${are} hinted for ${where}, and this node is in zone ${own === '' ? '(none)' : own}`,
+    `${are} hinted for ${where}, and the node is in zone ${own === '' ? '(none)' : own}`,
   );
 }
 

@@ -22,6 +22,7 @@ it('an annotation that is not understood is an event on the Service, once until 
       type: 'Warning',
       reason: 'AnnotationIgnored',
       action: 'ReadObject',
+      name: expect.stringMatching(/^cart\.[0-9a-f]+$/),
       note: expect.stringMatching(
         /^metadata\.annotations\[.*did you mean maglev\?; correct the annotation: kubectl -n shop edit service cart$/,
       ),

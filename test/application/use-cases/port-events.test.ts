@@ -45,9 +45,18 @@ it('a port that is served with limits is an event, once for each reason', () => 
     ],
     [
       'FrontendConflict',
-      'node n1, tcp/http (IPv4): 10.96.0.1:80/TCP belongs to shop/other; remove the address or port from one of the Services: kubectl -n shop edit service cart',
+      'tcp/http (IPv4): 10.96.0.1:80/TCP belongs to shop/other; remove the address or port from one of the Services: kubectl -n shop edit service cart',
     ],
   ]);
+});
+
+it('a conflict is the same event of all nodes', () => {
+  const lost = [{ frontend: '10.96.0.1:80/TCP', owner: 'shop/other' }];
+  for (const node of ['n1', 'n2'])
+    degradedPortEvents(recorder, node, new FakeClock(), () => [conflict(CART, lost, false)])('IPv4', KEY);
+  const [first, second] = posted;
+  expect(first!.name).toMatch(/^cart\.[0-9a-f]+$/);
+  expect(second).toEqual(first);
 });
 
 it('a Service with very many ports has a few events at once', () => {

@@ -78,7 +78,7 @@ const nodesVerdict = both(
   fields({
     endpointCounts,
     nodeCount: number,
-    /** The nodes that share it, unless it is ok; those are too many to list. */
+    /** The nodes that share it, unless it is plain ok; those are too many to list. */
     nodes: list(text),
   }),
 );
@@ -107,7 +107,7 @@ type Open<Type> = { -readonly [Name in keyof Type]: Type[Name] };
 type OpenVerdict = Open<Omit<NodesVerdict, 'nodes'>> & { readonly nodes: string[] };
 type OpenService = Open<Omit<ClusterService, 'verdicts'>> & { readonly verdicts: Map<string, OpenVerdict> };
 
-/** Adds up the lists of nodes as they come: one list is kept, and the nodes of each verdict that is not ok. */
+/** Adds up the lists of nodes as they come: one list is kept, and the nodes of each verdict that is not plain ok. */
 export class ServicesSum {
   private readonly rows = new Map<string, OpenService>();
   private readonly unknown: (readonly UnknownName[])[] = [];
@@ -130,16 +130,17 @@ export class ServicesSum {
       ...{ namespace, name, ...(type && { type }), frontends, nodeCount: 0, verdicts: new Map() },
     }));
     service.nodeCount++;
-    // Reasons of ok count endpoints, which may differ from node to node.
-    const its = getOrMake(service.verdicts, state === 'ok' ? '' : `${state} ${reason}`, () => ({
+    // Reasons of ok without a cause count endpoints, which may differ from node to node.
+    const shared = state === 'ok' && cause === undefined ? '' : `${state} ${reason}`;
+    const its = getOrMake(service.verdicts, shared, () => ({
       ...{ state, ...(cause && { cause }), reason, ...(nextStep && { nextStep }) },
       ...{ endpointCounts, nodeCount: 0, nodes: [] },
     }));
     its.nodeCount++;
-    if (state !== 'ok') its.nodes.push(node);
+    if (shared !== '') its.nodes.push(node);
   }
 }
 
 function worstThenMost(one: NodesVerdict, other: NodesVerdict): number {
-  return worstFirst(one, other) || other.nodeCount - one.nodeCount;
+  return worstFirst(one, other) || other.nodeCount - one.nodeCount || (one.reason < other.reason ? -1 : 1);
 }

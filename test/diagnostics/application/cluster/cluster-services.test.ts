@@ -61,3 +61,17 @@ it('adds up the verdicts of nodes, and names the nodes of those that are not ok'
     ].join('\n'),
   );
 });
+
+it('keeps reasons apart that concern single nodes, although they are ok', () => {
+  const other = row('web', { cause: 'OtherZones', reason: '1 ready endpoint is hinted for zone b' });
+  const printed = (...rows: readonly ServiceRow[]): string => {
+    const sum = new ServicesSum();
+    rows.forEach((one, index) => sum.add(`node-${index + 1}`, { services: [one], unknownNames: [] }));
+    return shownLines(clusterServicesLines(sum.result(), false)).split('\n')[1]!;
+  };
+  const expected =
+    'shop       web   ClusterIP  1/1        ok     2/3    10.96.0.1:80  1 of 1 endpoint is ready';
+  expect(printed(row('web'), other, row('web'))).toBe(expected);
+  expect(printed(other, row('web'), row('web'))).toBe(expected);
+  expect(printed(other, other, row('web'))).toContain('hinted for zone b (on node-1, node-2)');
+});

@@ -134,7 +134,7 @@ describe('classic mistakes: traffic that goes nowhere, or not where one thinks',
       {},
       [endpoint('10.1.1.1', zone('a')), endpoint('10.1.1.2', zone('b'))],
       'OtherZones',
-      /^1 ready endpoint is hinted for zone b, and this node is in zone a$/,
+      /^1 ready endpoint is hinted for zone b, and the node is in zone a$/,
     ],
     [
       'the policy is Local, and the endpoints are elsewhere',

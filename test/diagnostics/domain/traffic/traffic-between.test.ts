@@ -139,18 +139,19 @@ it('marks only endpoints that are ready', () => {
   ]);
 });
 
-it('tells endpoints that step aside from those that are not used', () => {
-  const isAside = {
+it('an ejected endpoint is unresponsive, and not unused', () => {
+  const ejection = {
     reachable: cart.endpoints.reachable.slice(1),
     ejected: { cluster: cart.endpoints.reachable.slice(0, 1), local: [] },
   };
-  const entry = { ...cart, endpoints: { ...cart.endpoints, ...isAside } };
+  const entry = { ...cart, endpoints: { ...cart.endpoints, ...ejection } };
   frontends.follow([entry], []);
   for (let id = 0; id < 3; id++) table.began(seenFlow(id), 0);
   table.tidy(1_000, () => ({ has: () => true }));
   const [port] = between(take(1_000), take(2_000)).services;
+  expect(port!.unresponsiveEndpoints).toBe(1);
   expect(port!.endpoints.map(({ state, unresponsive }) => [state, unresponsive])).toEqual([
-    ['ejected', false],
+    ['ejected', true],
     ['ready', false],
   ]);
 });

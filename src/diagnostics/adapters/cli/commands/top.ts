@@ -218,7 +218,7 @@ function hasTraffic({
 function portState({ unresponsiveEndpoints, endpoints }: PortReport): string {
   if (endpoints.every(({ state }) => state === 'unused')) return inToneOf(NO_ENDPOINT);
   if (unresponsiveEndpoints === 0) return '';
-  const ready = endpoints.filter(({ state }) => state === 'ready').length;
+  const ready = endpoints.filter(({ state }) => state === 'ready' || state === 'ejected').length;
   const verb = unresponsiveEndpoints === 1 ? 'does' : 'do';
   return inToneOf(
     'silent',
@@ -227,7 +227,7 @@ function portState({ unresponsiveEndpoints, endpoints }: PortReport): string {
 }
 
 function endpointState({ unresponsive, state }: EndpointReport): string {
-  return unresponsive ? inToneOf('silent', UNRESPONSIVE) : inToneOf(state);
+  return unresponsive && state !== 'ejected' ? inToneOf('silent', UNRESPONSIVE) : inToneOf(state);
 }
 
 const OTHER_SCREEN = '\x1b[?1049h\x1b[?25l';
