@@ -368,7 +368,7 @@ describe('what it is asked about', () => {
     );
     await until('rules of other modes are looked for no more', async () => {
       const { stdout, exitCode } = await Command.run(node, ['status']);
-      expect(stdout).toMatch(/^ {2}watch Service: connected, 1 object, last news \d+ s ago$/m);
+      expect(stdout).toMatch(/^ {2}watch Service: connected, 1 object, last data \d+ s ago$/m);
       return exitCode === 0;
     });
     await api.ask('fail', { status: 503, match: '/namespaces/default/services', times: 1 });

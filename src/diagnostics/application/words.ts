@@ -42,7 +42,7 @@ export function watchWords(
   return compactTexts(
     connected ? 'connected' : state.replace('-', ' '),
     count(objectCount, 'object'),
-    idleSeconds !== undefined && `last news ${Math.round(idleSeconds)} s ago`,
+    idleSeconds !== undefined && `last data ${Math.round(idleSeconds)} s ago`,
     failure,
   ).join(', ');
 }

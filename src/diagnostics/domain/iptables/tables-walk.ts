@@ -124,7 +124,7 @@ class RuleRun {
     const applies = appliesTo(meaning, state, this.inputs);
     if (applies === false || (target === pass && remembers.length === 0)) return undefined;
     if (applies !== true)
-      return [uncertain(state, `cannot tell whether ${applies.unclear} holds; taken as if it did not`)];
+      return [uncertain(state, `cannot tell whether ${applies.unclear} holds; assumed not to`)];
     const called = typeof target === 'function' ? undefined : this.called(table, target.name, state);
     const leadsNowhere = typeof target !== 'function' && target.verb === 'jump' && called?.rules.length === 0;
     if (leadsNowhere && remembers.length === 0) return undefined;
@@ -146,7 +146,7 @@ class RuleRun {
   private act(target: Target, chain: Chain<WalkedRule> | undefined, state: PacketState): TablesResult {
     if (typeof target === 'function') return target(state, this.inputs);
     const { verb, name } = target;
-    if (!chain) return uncertain(state, `cannot tell what target ${name} does; taken as if it did nothing`);
+    if (!chain) return uncertain(state, `cannot tell what target ${name} does; assumed to do nothing`);
     return { state, to: { verb, chain }, effect: `${verb} ${name}` };
   }
 

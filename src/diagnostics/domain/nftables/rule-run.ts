@@ -175,10 +175,7 @@ export class RuleRun {
       case 'continue':
         return state;
       case 'queue':
-        return uncertain(
-          state,
-          'hands it to a program, which may do anything with it; taken as if it did not match',
-        );
+        return uncertain(state, 'hands it to a program, which may do anything with it; assumed not to match');
       case 'jump':
       case 'goto': {
         const chain = this.chains.of(table, table.chains.get(name!)!);
@@ -237,7 +234,7 @@ function test(matches: boolean, state: KernelPacketState): Evaluated {
 function notUnderstood([first, ...rest]: readonly Expression[], state: KernelPacketState): KernelResult {
   if (!rest.some(isEffective) && first!.kind !== 'unknown') return nextRule(state);
   const name = first!.kind === 'unknown' ? first!.name : first!.kind;
-  return uncertain(state, `is not understood (${name}), and taken as if it did not match`);
+  return uncertain(state, `is not understood (${name}), and assumed not to match`);
 }
 
 function withServicePort(state: KernelPacketState, { comment }: KernelElement): KernelPacketState {

@@ -55,7 +55,7 @@ export class ChainWalk<C extends PacketState, R extends Place> {
     if (to === 'rule') next.push(met);
     else if (typeof to === 'string') left.push({ state: met, to });
     else if (depth === MAX_DEPTH) {
-      const lost = `cannot tell where the ${to.verb} leads; taken as if it did nothing`;
+      const lost = `cannot tell where the ${to.verb} leads; assumed to do nothing`;
       next.push(withStep(state, rule, lost, true));
     } else
       for (const { state: walked, to: end } of this.walk(to.chain, met, depth + 1)) {

@@ -364,7 +364,7 @@ describe('ReportStatus', () => {
   running since 2026-05-04T10:00:00.000Z, for 1 h 2 min
   IPv4: in sync, 0 service ports programmed, 7 failing, last sync 2026-05-04T10:00:00.000Z in 12 ms, 1 repair after another program, the last 2026-05-04T10:00:00.000Z
   Services: 0 ok, 0 warning, 0 error
-  watch Service: connected, 3 objects, last news 3725 s ago
+  watch Service: connected, 3 objects, last data 3725 s ago
   last error: 2026-05-04T10:00:00.000Z IPv4: shop/g failed: EINVAL
 `;
     expect(proxyStatusText(reported.status, true)).toBe(text);

@@ -40,7 +40,7 @@ it.each([
 
 it.each([
   [{}, 'connected, 1 object'],
-  [{ objectCount: 2, idleSeconds: 4.4 }, 'connected, 2 objects, last news 4 s ago'],
+  [{ objectCount: 2, idleSeconds: 4.4 }, 'connected, 2 objects, last data 4 s ago'],
   [{ state: 'backing-off', connected: false, failure: 'refused' }, 'backing off, 1 object, refused'],
 ])('a watch: %j', (parts, words) => {
   expect(watchWords(watch(parts))).toBe(words);

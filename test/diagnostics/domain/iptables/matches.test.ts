@@ -150,7 +150,7 @@ describe('a condition of a rule', () => {
         hook: 'forward',
         where: 'filter FORWARD',
         rule: '-A FORWARD -m owner ! --uid-owner 0 -m limit --limit 5/sec -j DROP',
-        effect: 'cannot tell whether -m owner, -m limit holds; taken as if it did not',
+        effect: 'cannot tell whether -m owner, -m limit holds; assumed not to',
         uncertain: true,
         foreign: true,
       },
@@ -161,7 +161,7 @@ describe('a condition of a rule', () => {
     const [ending] = walked({ filter: ['-A FORWARD -o eth1 -p tcp -m tcp ! --sport 1024 -j DROP'] });
     expect(ending!.steps).toMatchObject([
       {
-        effect: 'cannot tell whether -o eth1, -m tcp ! --sport 1024 holds; taken as if it did not',
+        effect: 'cannot tell whether -o eth1, -m tcp ! --sport 1024 holds; assumed not to',
       },
     ]);
   });

@@ -184,7 +184,7 @@ describe('a rule of the kernel', () => {
     const isUncertain = true;
     expect(turns([unknownDevice, expression])).toMatchObject([{ to: 'rule', isUncertain }]);
     expect(turns([{ kind: 'unknown', name: 'osf' }])).toMatchObject([
-      { isUncertain, effect: 'is not understood (osf), and taken as if it did not match' },
+      { isUncertain, effect: 'is not understood (osf), and assumed not to match' },
     ]);
   });
 
@@ -192,7 +192,7 @@ describe('a rule of the kernel', () => {
     expect(turns([{ kind: 'verdict', verdict: { code: 'queue' } }])).toMatchObject([
       {
         isUncertain: true,
-        effect: 'hands it to a program, which may do anything with it; taken as if it did not match',
+        effect: 'hands it to a program, which may do anything with it; assumed not to match',
       },
     ]);
   });
