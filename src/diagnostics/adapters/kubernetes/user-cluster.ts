@@ -68,13 +68,19 @@ export async function userApiClient(
   );
 }
 
-/** What the API server answers. @throws QueryError if it does not */
-export async function queryApiServer<Answer>(request: () => Promise<Answer>): Promise<Answer> {
+/**
+ * What the API server answers. @throws QueryError if it does not
+ * @param explain makes the message
+ */
+export async function queryApiServer<Answer>(
+  request: () => Promise<Answer>,
+  explain: (problem: string) => string = (problem) => problem,
+): Promise<Answer> {
   try {
     return await request();
   } catch (error) {
     if (FAILURES.some((kind) => error instanceof kind))
-      throw new QueryError(errorMessage(error), { cause: error });
+      throw new QueryError(explain(errorMessage(error)), { cause: error });
     throw error;
   }
 }
@@ -151,12 +157,15 @@ export function podsOfCluster(
   user?: UserAccess,
 ): (named: NamedPod) => Promise<readonly KnownPod[]> {
   return (named) =>
-    queryApiServer(async () => {
-      const client = await userApiClient(access, new SystemClock(), user);
-      try {
-        return await podsNamed(client, named);
-      } finally {
-        client.close();
-      }
-    });
+    queryApiServer(
+      async () => {
+        const client = await userApiClient(access, new SystemClock(), user);
+        try {
+          return await podsNamed(client, named);
+        } finally {
+          client.close();
+        }
+      },
+      (problem) => `cannot look up pod ${named.pod}; use its address instead: ${problem}`,
+    );
 }
