@@ -68,6 +68,7 @@ export {
   type ForwardingEntry,
   type Frontend,
   type FrontendKind,
+  type PacketOutcome,
 } from './domain/forwarding/forwarding-entry.js';
 export {
   BALANCING_METHODS,

@@ -2,11 +2,11 @@ import { distinctCount, type Endpoint } from '../../domain/model/endpoint.js';
 import { fields, number, optional } from '../../domain/shape.js';
 
 /** What identifies an endpoint. */
-type Identity = Pick<Endpoint, 'pod' | 'address'>;
+type Identity = Pick<Endpoint, 'pod' | 'address'> & { readonly port?: number };
 
 /** The endpoints of a Service in one IP family: lists of each port, in which the same endpoint may occur several times. */
 export interface FamilyEndpoints {
-  /** All that the cluster lists. */
+  /** All that the cluster lists; without ports, so that ports of a Service share a list. */
   readonly known: Iterable<readonly Identity[]>;
   /** Those that traffic of this node may go to. */
   readonly used: Iterable<readonly Identity[]>;
@@ -29,16 +29,18 @@ export const endpointCounts = fields({
 });
 
 /**
- * Counts the endpoints of a Service, each once (`distinctCount`), however many ports and families it serves. A pod has an address in each family; where no pod is known, addresses of both families cannot be matched. So each
- * family is counted for itself, and each number is the larger one of both, not their sum.
+ * Counts the endpoints of a Service, each once (`distinctCount`), however many ports and families it serves. A pod has an address in each
+ * family; where no pod is known, addresses of both families cannot be matched. So each family is counted for itself, and each number is
+ * the larger one of both, not their sum.
  */
 export function countEndpoints(families: readonly FamilyEndpoints[]): EndpointCounts {
   const largest = (name: keyof FamilyEndpoints): number =>
     Math.max(0, ...families.map((family) => distinctCount(...family[name])));
-  const [ejected, unresponsive] = [largest('ejected'), largest('unresponsive')];
+  const [used, ejected, unresponsive] = [largest('used'), largest('ejected'), largest('unresponsive')];
   return {
-    used: largest('used'),
-    known: largest('known'),
+    used,
+    // Processes at one address without a pod differ by their ports alone.
+    known: Math.max(used, largest('known')),
     ...(ejected > 0 && { ejected }),
     ...(unresponsive > 0 && { unresponsive }),
   };

@@ -71,10 +71,10 @@ export interface DeniedBalancing {
 /** The kind of address that clients use. */
 export type FrontendKind = 'cluster-ip' | 'external-ip' | 'load-balancer-ip' | 'node-port';
 
-/** One address and port, or one node port, of a service port. */
 /** The result for a new connection: an endpoint, an error, or no answer. The words of netfilter, in every view. */
 export type PacketOutcome = 'forward' | 'reject' | 'drop';
 
+/** One address and port, or one node port, of a service port. */
 export interface Frontend {
   readonly kind: FrontendKind;
   /** Undefined for node ports, which use the node's own addresses. */

@@ -33,18 +33,24 @@ export function endpointName(endpoint: Pick<Endpoint, 'address' | 'port' | 'pod'
 }
 
 /**
- * How many endpoints there are in lists in which the same one may occur several times, as for each port of a Service: an endpoint is a
- * pod, or where no pod is known, an address.
+ * How many endpoints there are in lists, one for each port of a Service, in which the same one may occur several times: an endpoint is a
+ * pod, or where no pod is known, an address. Such an address counts several times if one port of the Service leads to several ports there.
  */
-export function distinctCount(...lists: readonly (readonly Pick<Endpoint, 'pod' | 'address'>[])[]): number {
+export function distinctCount(
+  ...lists: readonly (readonly (Pick<Endpoint, 'pod' | 'address'> & { readonly port?: number })[])[]
+): number {
   const pods = new Set<string>();
-  const addresses = new Set<string>();
-  for (const list of lists)
-    for (const { pod, address } of list) {
-      if (pod === undefined) addresses.add(address);
+  const atAddress = new Map<string, number>();
+  for (const list of lists) {
+    const places = new Map<string, string>();
+    for (const { pod, address, port } of list)
+      if (pod === undefined) places.set(`${address} ${port}`, address);
       else pods.add(pod);
-    }
-  return pods.size + addresses.size;
+    const here = new Map<string, number>();
+    for (const address of places.values()) here.set(address, (here.get(address) ?? 0) + 1);
+    for (const [address, count] of here) atAddress.set(address, Math.max(count, atAddress.get(address) ?? 0));
+  }
+  return [...atAddress.values()].reduce((sum, count) => sum + count, pods.size);
 }
 
 /** Identifies a port within its Service. */

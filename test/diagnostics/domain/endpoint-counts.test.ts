@@ -25,9 +25,10 @@ const portCount = fc.integer({ min: 1, max: 4 });
 /** The pods at so many ports of a Service. */
 function family(all: readonly Pod[], ports: number, prefix: string): FamilyEndpoints {
   const lists = (chosen: readonly Pod[]) =>
-    Array.from({ length: ports }, () =>
+    Array.from({ length: ports }, (_, port) =>
       chosen.map(({ name, isNamed }) => ({
         address: `${prefix}${name.slice(5)}`,
+        port,
         pod: isNamed ? name : undefined,
       })),
     );
@@ -88,6 +89,25 @@ it('counts the pod of dual-stack DNS with three ports once', () => {
 });
 
 it('distinguishes a pod that is named like an address from the address', () => {
-  const lists = [[{ pod: '10.0.0.1', address: '10.0.0.2' }, { address: '10.0.0.1' }]];
-  expect(countEndpoints([{ known: lists, used: [], ejected: [], unresponsive: [] }]).known).toBe(2);
+  const port = 80;
+  expect(
+    knownIn([
+      [
+        { pod: '10.0.0.1', address: '10.0.0.2', port },
+        { address: '10.0.0.1', port },
+      ],
+    ]),
+  ).toBe(2);
 });
+
+it('counts the processes at one address to which one port of the Service leads', () => {
+  const at = (...ports: readonly number[]) => ports.map((port) => ({ address: '192.0.2.1', port }));
+  expect(knownIn([at(8081, 8082)])).toBe(2);
+  expect(knownIn([at(8081, 8082), at(9091, 9092)])).toBe(2);
+  expect(knownIn([at(8081, 8081)])).toBe(1);
+  expect(knownIn([at(53), at(9153)])).toBe(1);
+});
+
+function knownIn(known: FamilyEndpoints['known']): number {
+  return countEndpoints([{ known, used: [], ejected: [], unresponsive: [] }]).known;
+}

@@ -5,6 +5,7 @@ import type { Packet, PacketEnvironment, PacketPath } from '../../../src/diagnos
 import { clients, localAddresses, ownAddressTowards } from './walk-testbed.js';
 import { planOf, type Family, type Target } from '../testbed/probe-plan.js';
 import type { Verdict, Verdicts } from '../testbed/probe.js';
+import { parseVerdicts } from './scenarios.js';
 import { recordedText, type IptablesUser, type RecordedStep } from './cluster.js';
 
 /** The host on which the scenarios were recorded, which is the node of the test bed too. */
@@ -14,7 +15,7 @@ const ENVIRONMENT: PacketEnvironment = { localAddresses };
 export function recordedFates(step: RecordedStep, family: IpFamily, mode: IptablesUser): Verdicts {
   const file = family === 'IPv4' ? 'packets' : 'packets6';
   try {
-    return JSON.parse(recordedText(step, mode, file, 'json')) as Verdicts;
+    return parseVerdicts(recordedText(step, mode, file, 'json'));
   } catch (error) {
     if (family === 'IPv6' && (error as NodeJS.ErrnoException).code === 'ENOENT') return {};
     throw error;

@@ -9,6 +9,9 @@ const tableFiles = {
 } as const;
 const root = fileURLToPath(new URL('../../conformance/scenarios/', import.meta.url));
 
+/** The outcomes of packets as the recordings name them. */
+const OUTCOMES: Readonly<Record<string, string>> = { refused: 'reject', dropped: 'drop' };
+
 /** One state of the cluster, and what kube-proxy 1.36 made of it. */
 export interface Step {
   /** Counted from 1. */
@@ -30,6 +33,13 @@ export interface Scenario {
   /** KubeProxyConfiguration without `mode`. */
   readonly config: string;
   readonly steps: readonly Step[];
+}
+
+/** Reads recorded outcomes, in the words of this project. */
+export function parseVerdicts(text: string): Verdicts {
+  return JSON.parse(text, (_, value: unknown) =>
+    typeof value === 'string' ? (OUTCOMES[value] ?? value) : value,
+  ) as Verdicts;
 }
 
 /** The names of all recorded scenarios. */
@@ -66,7 +76,7 @@ async function readStep(folder: string, mode: RecordedMode, number: number): Pro
   const expected = `${folder}/expected/${mode}`;
   const recorded = await readdir(expected);
   const verdicts = async (file: string): Promise<Verdicts> =>
-    JSON.parse(await readFile(`${expected}/${file}`, 'utf8')) as Verdicts;
+    parseVerdicts(await readFile(`${expected}/${file}`, 'utf8'));
   const ipv6File = `packets6-${number}.json`;
   return {
     number,
