@@ -112,11 +112,12 @@ describe('a watch that ended', () => {
     withService(async (served) => {
       await served.start({ backoff: { initial: 60_000, maximum: 60_000, resetAfter: 1 } });
       await synced(served);
-      // A watch that ends at once is a failure.
+      const present = () => served.setup.source.status().filter(({ state }) => state !== 'absent');
+      // A watch that ends immediately is a failure. The source has a watch only when the answer has arrived.
+      await until(() => present().every(({ connected }) => connected));
       await new Promise((resolve) => setTimeout(resolve, 50));
       const before = requests(served).length;
       served.api.endWatches();
-      const present = () => served.setup.source.status().filter(({ state }) => state !== 'absent');
       await until(() => present().every(({ state }) => state === 'backing-off'));
       expect(requests(served).slice(before)).toEqual([]);
       expect(served.setup.logger.matching('warn', 'failed')).toEqual([]);

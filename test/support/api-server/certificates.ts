@@ -74,11 +74,18 @@ export async function makeCertificates(): Promise<Certificates> {
   return { authority, server, client };
 }
 
+let shared: Promise<Certificates> | undefined;
+
 /**
- * Those that the test files of a run share: openssl is started five times for new ones, and a large process takes long to start
- * another. They are kept for one day, by its name.
+ * The certificates that the test files of a run share: new ones need five calls of openssl, each slow in a large process. They are
+ * kept for one day.
  */
-export async function sharedCertificates(): Promise<Certificates> {
+export function sharedCertificates(): Promise<Certificates> {
+  shared ??= storedCertificates();
+  return shared;
+}
+
+async function storedCertificates(): Promise<Certificates> {
   const file = join(tmpdir(), `stand-in-${new Date().toISOString().slice(0, 10)}.json`);
   try {
     return JSON.parse(await readFile(file, 'utf8')) as Certificates;
