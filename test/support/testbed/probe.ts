@@ -52,8 +52,14 @@ interface Probe {
 /**
  * Sends packets from every client to every address of every service of the objects, all at once: a tracked
  * connection tells its client by its original source address.
+ * @param quietMs after so long without an answer there will be none. A TCP client that is rejected over IPv6 on one machine hears of it
+ * by its second packet only, after a second: the first error arrives while the system call holds the socket
  */
-export async function probe(testbed: Testbed, objectsYaml: string): Promise<Record<Family, Verdicts>> {
+export async function probe(
+  testbed: Testbed,
+  objectsYaml: string,
+  quietMs?: number,
+): Promise<Record<Family, Verdicts>> {
   const probes = (['ipv4', 'ipv6'] as const).flatMap((family) => probesOf(objectsYaml, family));
   await testbed.node.run(['conntrack', '-F']);
   const refusals = new Map<Probe, number>();
@@ -62,7 +68,10 @@ export async function probe(testbed: Testbed, objectsYaml: string): Promise<Reco
       const host: Host = testbed[name];
       const own = probes.filter(({ client }) => client.host === name);
       if (own.length === 0) return;
-      const refused = await host.send(own.map(({ packets }) => packets));
+      const refused = await host.send(
+        own.map(({ packets }) => packets),
+        quietMs,
+      );
       own.forEach((each, position) => refusals.set(each, refused[position]!));
     }),
   );
