@@ -13,12 +13,11 @@ afterAll(() => testbed.close());
 
 it.each(['nftables', 'iptables'] as const)('packets meet what the model allows in %s mode', async (mode) => {
   const end = Date.now() + MILLISECONDS;
-  const first = Math.floor(Math.random() * 2 ** 31);
   let packets = 0;
-  for (let seed = first; Date.now() < end; seed++) {
+  for (let seed = 1; Date.now() < end; seed++) {
     const result = await runStory(testbed, storyOf(seed, mode));
     packets += result.packets;
-    // Repeat it with: npm run fuzz -- --mode MODE --seed SEED
+    // The same stories each time, so that a failure is due to a change. Others: npm run fuzz -- --mode MODE --seed SEED
     expect({ seed, found: result.disagreements }).toEqual({ seed, found: [] });
   }
   expect(packets).toBeGreaterThan(0);

@@ -61,7 +61,34 @@ export async function probe(
   quietMs?: number,
 ): Promise<Record<Family, Verdicts>> {
   const probes = (['ipv4', 'ipv6'] as const).flatMap((family) => probesOf(objectsYaml, family));
+  // First connections of one client may get different endpoints where they arrive on several processors at once.
+  const sticky = probes.filter(({ target }) => target.sticky);
+  await send(
+    testbed,
+    sticky.map((one) => ({ ...one, packets: { ...one.packets, n: 1 } })),
+  );
   await testbed.node.run(['conntrack', '-F']);
+  const refusals = await send(testbed, probes, quietMs);
+  const seen = groupByProbe(await trackedConnections(testbed.node));
+  const verdicts: Record<Family, Record<string, Verdict>> = { ipv4: {}, ipv6: {} };
+  for (const each of probes) {
+    const { family, client, target } = each;
+    const connections = seen.get(keyOf(client.name, target)) ?? [];
+    verdicts[family][`${target.label} from ${client.name}`] = verdictOf(
+      each,
+      connections,
+      refusals.get(each)! > 0,
+    );
+  }
+  return verdicts;
+}
+
+/** How many packets of each probe were rejected. */
+async function send(
+  testbed: Testbed,
+  probes: readonly Probe[],
+  quietMs?: number,
+): Promise<ReadonlyMap<Probe, number>> {
   const refusals = new Map<Probe, number>();
   await Promise.all(
     (['pod', 'node', 'ext'] as const).map(async (name) => {
@@ -75,18 +102,7 @@ export async function probe(
       own.forEach((each, position) => refusals.set(each, refused[position]!));
     }),
   );
-  const seen = groupByProbe(await trackedConnections(testbed.node));
-  const verdicts: Record<Family, Record<string, Verdict>> = { ipv4: {}, ipv6: {} };
-  for (const each of probes) {
-    const { family, client, target } = each;
-    const connections = seen.get(keyOf(client.name, target)) ?? [];
-    verdicts[family][`${target.label} from ${client.name}`] = verdictOf(
-      each,
-      connections,
-      refusals.get(each)! > 0,
-    );
-  }
-  return verdicts;
+  return refusals;
 }
 
 function probesOf(objectsYaml: string, family: Family): Probe[] {
