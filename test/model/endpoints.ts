@@ -1,6 +1,12 @@
-import { canonical, familyOf, place } from './addresses.js';
+import { canonical, familyOf, Networks, place } from './addresses.js';
 import type { EndpointSlice, Node } from './objects.js';
-import { isExternallyAccessible, type ServicePort } from './service-ports.js';
+import {
+  isAssignable,
+  isExternallyAccessible,
+  weightOf,
+  WEIGHT_ANNOTATION,
+  type ServicePort,
+} from './service-ports.js';
 
 export interface Endpoint {
   readonly address: string;
@@ -11,27 +17,32 @@ export interface Endpoint {
   readonly terminating: boolean;
   readonly zones: readonly string[];
   readonly nodes: readonly string[];
+  /** How many new connections it gets, compared with the others. */
+  readonly weight: number;
 }
 
+const LINK_LOCAL = new Networks(['169.254.0.0/16', 'fe80::/10']);
 const SERVICE_LABEL = 'kubernetes.io/service-name';
 const HEADLESS_LABEL = 'service.kubernetes.io/headless';
 
 /** All endpoints of a service port, each once (docs/spec/model.md §3.3). */
 export function endpointsOf(
-  { service, portName, protocol, family }: ServicePort,
+  { service, portName, protocol, family, weights }: ServicePort,
   slices: readonly EndpointSlice[],
   node: Node,
 ): readonly Endpoint[] {
   const found = new Map<string, Endpoint>();
   for (const { metadata, addressType, ports = [], endpoints = [] } of slices) {
-    const { namespace = 'default', labels = {} } = metadata;
+    const { namespace = 'default', labels = {}, annotations = {} } = metadata;
     if (addressType !== family || labels[HEADLESS_LABEL] !== undefined) continue;
     if (`${namespace}/${labels[SERVICE_LABEL]}` !== service) continue;
+    const sliceWeight = weightOf(Number(annotations[WEIGHT_ANNOTATION] ?? 1)) ?? 1;
     for (const { name, port, protocol: its } of ports) {
       if (name !== portName || (its ?? 'TCP') !== protocol || !port) continue;
       for (const { addresses, conditions = {}, nodeName, hints = {} } of endpoints) {
         const address = canonical(addresses[0] ?? '');
         if (address === undefined || familyOf(address) !== family) continue;
+        if (!isAssignable(address) || LINK_LOCAL.has(address)) continue;
         const endpoint = {
           address,
           port,
@@ -41,6 +52,7 @@ export function endpointsOf(
           terminating: conditions.terminating ?? false,
           zones: (hints.forZones ?? []).map((zone) => zone.name),
           nodes: (hints.forNodes ?? []).map((one) => one.name),
+          weight: weights.get(address) ?? sliceWeight,
         };
         const key = place(endpoint);
         if (!found.has(key) || !endpoint.terminating) found.set(key, endpoint);

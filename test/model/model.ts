@@ -1,5 +1,5 @@
-import { canonical, familyOf, Networks } from './addresses.js';
-import { endpointsOf, select } from './endpoints.js';
+import { canonical, familyOf, Networks, place, type Family } from './addresses.js';
+import { endpointsOf, select, type Endpoint, type Selection } from './endpoints.js';
 import type { Client, Cluster, Configuration, Destination, Node } from './objects.js';
 import {
   DROPPED,
@@ -12,7 +12,7 @@ import {
   type Outcome,
   type Served,
 } from './outcome.js';
-import { servicePorts, type ServicePort } from './service-ports.js';
+import { servicePorts, type FrontendKind, type ServicePort } from './service-ports.js';
 
 /** The answer of a health-check node port. */
 export interface HealthCheck {
@@ -29,6 +29,8 @@ export interface HealthCheck {
  */
 export class Model {
   private readonly ports: readonly ServicePort[];
+  private readonly endpoints = new Map<ServicePort, readonly Endpoint[]>();
+  private readonly selections = new Map<ServicePort, Selection>();
   private readonly circumstances: Circumstances;
 
   constructor(
@@ -40,31 +42,31 @@ export class Model {
     this.circumstances = { node, configuration };
   }
 
-  /** All that a new connection may meet, more than one where several Services claim an address. */
-  outcomes(client: Client, destination: Destination): readonly Outcome[] {
-    const served = this.claims(destination);
-    if (served.length > 0) return served.map((one) => outcomeOf(one, client, this.circumstances));
+  /** What a new connection meets. */
+  outcome(client: Client, destination: Destination): Outcome {
+    const [served] = this.claims(destination);
+    if (served) return outcomeOf(served, client, this.circumstances);
     const address = canonical(destination.address)!;
     const isClusterIP = this.ports.some(({ frontends }) =>
       frontends.some((one) => one.kind === 'cluster-ip' && one.address === address),
     );
     if (this.node.localAddresses.includes(address)) return this.atUnservedAddress(destination);
     const isInRange = new Networks(this.cluster.serviceCIDRs).has(address);
-    return [unservedOutcome(isClusterIP, isInRange, this.configuration.mode)];
+    return unservedOutcome(isClusterIP, isInRange, this.configuration.mode);
   }
 
   /** At an address of the node that serves no node ports: in iptables mode, rules that reject or drop do not look at the address. */
-  private atUnservedAddress({ address, port, protocol }: Destination): readonly Outcome[] {
-    if (this.configuration.mode !== 'iptables') return [UNTOUCHED];
+  private atUnservedAddress({ address, port, protocol }: Destination): Outcome {
+    if (this.configuration.mode !== 'iptables') return UNTOUCHED;
     const [claim] = this.ports.filter(
       (one) =>
         one.family === familyOf(address) &&
         one.protocol === protocol &&
         one.frontends.some((frontend) => frontend.kind === 'node-port' && frontend.port === port),
     );
-    if (!claim) return [UNTOUCHED];
+    if (!claim) return UNTOUCHED;
     const { hasAny, local } = this.selection(claim);
-    return [!hasAny ? REJECTED : claim.externalPolicyLocal && local.length === 0 ? DROPPED : UNTOUCHED];
+    return !hasAny ? REJECTED : claim.externalPolicyLocal && local.length === 0 ? DROPPED : UNTOUCHED;
   }
 
   /** Whether the node gets this address in IPVS mode (docs/spec/ipvs.md §4.3). */
@@ -73,7 +75,30 @@ export class Model {
     return !isOwn && this.ports.some(({ frontends }) => frontends.some((one) => one.address === address));
   }
 
-  /** The service ports that have a frontend there; several if Services contradict each other. */
+  /** Services that lack an address and port because another one has it (docs/differences.md). */
+  conflicts(): readonly string[] {
+    const losers = this.ports.flatMap((port) => {
+      const loses = port.frontends.some(({ address, port: number }) => {
+        const places = address === undefined ? this.nodePortAddresses(port.family) : [address];
+        return places.some((place) => {
+          const [owner] = this.claims({ address: place, port: number, protocol: port.protocol });
+          return owner !== undefined && owner.port.service !== port.service;
+        });
+      });
+      return loses ? [port.service] : [];
+    });
+    return [...new Set(losers)].sort();
+  }
+
+  /** Some address at which node ports of the family are served. */
+  private nodePortAddresses(family: Family): readonly string[] {
+    const { localAddresses } = this.node;
+    return localAddresses.filter(
+      (one) => familyOf(one) === family && servesNodePorts(one, family, this.circumstances),
+    );
+  }
+
+  /** The service ports that request a frontend there; the first one has it. */
   private claims(destination: Destination): readonly Served[] {
     const { port, protocol } = destination;
     const address = canonical(destination.address)!;
@@ -86,11 +111,16 @@ export class Model {
           (one) => one.port === port && (one.address === undefined ? isNodePort : one.address === address),
         );
         return frontend ? [{ port: servicePort, frontend, selection: this.selection(servicePort) }] : [];
-      });
+      })
+      .sort(byPrecedence);
   }
 
-  private selection(port: ServicePort) {
-    return select(port, endpointsOf(port, this.cluster.slices, this.node), this.node);
+  private endpointsOf(port: ServicePort): readonly Endpoint[] {
+    return computed(this.endpoints, port, () => endpointsOf(port, this.cluster.slices, this.node));
+  }
+
+  private selection(port: ServicePort): Selection {
+    return computed(this.selections, port, () => select(port, this.endpointsOf(port), this.node));
   }
 
   /** The ports at which load balancers query whether this node has endpoints (docs/spec/model.md §3.4). */
@@ -107,7 +137,7 @@ export class Model {
   private localReady(service: string): number {
     const addresses = this.ports
       .filter((one) => one.service === service)
-      .flatMap((port) => endpointsOf(port, this.cluster.slices, this.node))
+      .flatMap((port) => this.endpointsOf(port))
       .filter(({ ready, local }) => ready && local)
       .map(({ address }) => address);
     const distinct = [...new Set(addresses)];
@@ -117,12 +147,31 @@ export class Model {
 
   /**
    * Whether a connection of before may go on: its endpoint still gets connections of that frontend, or may finish those that it has.
+   * @param endpoint `10.0.0.1:80`, `[fd00::1]:80`
    */
   mayContinue(destination: Destination, endpoint: string): boolean {
-    return this.claims(destination).some(({ port }) =>
-      endpointsOf(port, this.cluster.slices, this.node).some(
-        (one) => (one.ready || one.serving) && `${one.address} ${one.port}` === endpoint,
-      ),
+    const [served] = this.claims(destination);
+    return (
+      served !== undefined &&
+      this.endpointsOf(served.port).some((one) => (one.ready || one.serving) && place(one) === endpoint)
     );
   }
+}
+
+const KINDS: readonly FrontendKind[] = ['cluster-ip', 'load-balancer-ip', 'external-ip', 'node-port'];
+
+/** Any user may request any external IP, so the kind of the address comes first; then endpoints, then age. */
+function byPrecedence(one: Served, other: Served): number {
+  return (
+    KINDS.indexOf(one.frontend.kind) - KINDS.indexOf(other.frontend.kind) ||
+    Number(other.selection.hasAny) - Number(one.selection.hasAny) ||
+    (one.port.createdAt === other.port.createdAt ? 0 : one.port.createdAt - other.port.createdAt) ||
+    (one.port.service < other.port.service ? -1 : 1)
+  );
+}
+
+function computed<Key, Value>(known: Map<Key, Value>, key: Key, compute: () => Value): Value {
+  let value = known.get(key);
+  if (value === undefined) known.set(key, (value = compute()));
+  return value;
 }

@@ -7,6 +7,8 @@ export interface Metadata {
   readonly namespace?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
+  /** RFC 3339. */
+  readonly creationTimestamp?: string;
 }
 
 export type Protocol = 'TCP' | 'UDP' | 'SCTP';

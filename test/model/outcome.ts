@@ -88,13 +88,19 @@ function drawn(
   client: Client,
   masquerade: boolean,
 ): Outcome {
-  const draws = endpoints.map(({ address, port }) => ({
-    address,
-    port,
-    share: 1 / endpoints.length,
-    // A client that is its own endpoint would get replies past the node.
-    masqueraded: masquerade || address === client.source,
-  }));
+  // Weights distribute traffic, they do not stop it.
+  const weighted = endpoints.some(({ weight }) => weight > 0);
+  const weightOf = ({ weight }: Endpoint): number => (weighted ? weight : 1);
+  const total = endpoints.reduce((sum, one) => sum + weightOf(one), 0);
+  const draws = endpoints
+    .filter((one) => weightOf(one) > 0)
+    .map((one) => ({
+      address: one.address,
+      port: one.port,
+      share: weightOf(one) / total,
+      // A client that is its own endpoint would get replies past the node.
+      masqueraded: masquerade || one.address === client.source,
+    }));
   return { kind: 'endpoints', draws, affinitySeconds };
 }
 

@@ -1,5 +1,5 @@
 import { canonical, FAMILIES, familyOf, Networks, type Family } from './addresses.js';
-import type { Cluster, Protocol, Service } from './objects.js';
+import type { Cluster, Metadata, Protocol, Service } from './objects.js';
 
 export type FrontendKind = 'cluster-ip' | 'external-ip' | 'load-balancer-ip' | 'node-port';
 
@@ -15,6 +15,10 @@ export interface Frontend {
 export interface ServicePort {
   /** `namespace/name`. */
   readonly service: string;
+  /** In milliseconds; infinite: not known, as in a manifest. */
+  readonly createdAt: number;
+  /** By the address of the endpoint (docs/load-balancing.md); missing: what its slice says. */
+  readonly weights: ReadonlyMap<string, number>;
   readonly portName: string;
   readonly protocol: Protocol;
   readonly family: Family;
@@ -43,23 +47,28 @@ function portsOf(service: Service, family: Family): readonly ServicePort[] {
   if (clusterIP === undefined || metadata.labels?.[PROXY_NAME_LABEL] !== undefined) return [];
   const externalPolicyLocal = spec.externalTrafficPolicy === 'Local' && isExternal(service);
   const sticky = spec.sessionAffinity === 'ClientIP';
-  const external = [
-    ...ofFamily(spec.externalIPs ?? [], family).map((address) => ({ kind: 'external-ip', address }) as const),
-    ...balancerAddresses(service, family).map((address) => ({ kind: 'load-balancer-ip', address }) as const),
-  ];
+  // An address of a Service is what it is first, in this order.
+  const external = new Map<string, FrontendKind>([[clusterIP, 'cluster-ip']]);
+  const addAll = (kind: FrontendKind, addresses: readonly string[]): void => {
+    for (const address of addresses)
+      if (isAssignable(address) && !external.has(address)) external.set(address, kind);
+  };
+  addAll('load-balancer-ip', balancerAddresses(service, family));
+  addAll('external-ip', ofFamily(spec.externalIPs ?? [], family));
   return (spec.ports ?? []).map(({ name = '', protocol = 'TCP', port, nodePort = 0 }): ServicePort => ({
     service: `${metadata.namespace ?? 'default'}/${metadata.name}`,
+    createdAt: Date.parse(metadata.creationTimestamp ?? '') || Infinity,
+    weights: serviceWeights(metadata),
     portName: name,
     protocol,
     family,
     frontends: [
-      { kind: 'cluster-ip', address: clusterIP, port },
-      ...external.map((frontend) => ({ ...frontend, port })),
+      ...[...external].map(([address, kind]) => ({ kind, address, port })),
       ...(nodePort === 0 ? [] : [{ kind: 'node-port', port: nodePort } as const]),
     ],
     internalPolicyLocal: spec.internalTrafficPolicy === 'Local',
     externalPolicyLocal,
-    sourceRanges: sourceRanges(spec.loadBalancerSourceRanges ?? [], family),
+    sourceRanges: new Networks(spec.loadBalancerSourceRanges ?? []).of(family),
     affinitySeconds: sticky
       ? (spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? DEFAULT_AFFINITY_SECONDS)
       : 0,
@@ -90,10 +99,38 @@ function ofFamily(texts: readonly string[], family: Family): readonly string[] {
   return texts.filter((text) => familyOf(text) === family).flatMap((text) => canonical(text) ?? []);
 }
 
-/** One that admits everybody makes the others meaningless. */
-function sourceRanges(texts: readonly string[], family: Family): readonly string[] {
-  const ranges = new Networks(texts).of(family);
-  return ranges.some((range) => range.trim().endsWith('/0')) ? [] : ranges;
+/** Whether an address can be one of a Service, or of an endpoint (docs/differences.md). */
+export function isAssignable(address: string): boolean {
+  return !SPECIAL.has(address);
+}
+
+const SPECIAL = new Networks([
+  ...['0.0.0.0/32', '127.0.0.0/8', '224.0.0.0/4', '255.255.255.255/32'],
+  ...['::/128', '::1/128', 'ff00::/8'],
+]);
+
+/** Whole numbers from 0 to 1000; anything else is ignored. */
+export function weightOf(value: unknown): number | undefined {
+  return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 1000 ? Number(value) : undefined;
+}
+
+export const WEIGHT_ANNOTATION = 'kube-proxy-ts/weight';
+
+function serviceWeights({ annotations = {} }: Metadata): ReadonlyMap<string, number> {
+  const weights = new Map<string, number>();
+  for (const [address, value] of Object.entries(parsedObject(annotations[WEIGHT_ANNOTATION]))) {
+    const weight = weightOf(value);
+    if (weight !== undefined) weights.set(canonical(address) ?? '', weight);
+  }
+  return weights;
+}
+
+function parsedObject(json = '{}'): object {
+  try {
+    return Object(JSON.parse(json)) as object;
+  } catch {
+    return {};
+  }
 }
 
 /** Whether the service port can be reached from outside the cluster. */

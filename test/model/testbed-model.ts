@@ -93,15 +93,15 @@ export class TestbedModel {
     this.model = new Model(cluster, node, configuration);
   }
 
-  /** What a probe may see when it connects from a client, by its name; more than one thing where Services contradict each other. */
+  /** What a probe may see when it connects from a client, by its name. */
   expected(target: Target, clientName: string): readonly Seen[] {
     const client = this.client(target.dst, clientName);
-    const outcomes = this.model.outcomes(client, {
+    const outcome = this.model.outcome(client, {
       address: target.dst,
       port: target.port,
       protocol: target.proto.toUpperCase() as Protocol,
     });
-    return outcomes.flatMap((outcome) => seen(outcome, client, target));
+    return seen(outcome, client, target);
   }
 
   private client(destination: string, name: string): Client {
