@@ -171,21 +171,13 @@ describe('Services that request one address', () => {
 });
 
 it('weights give shares, of the Service before the slice, and do not stop traffic', () => {
-  const weighted = (weights: string | undefined, ofSlice?: string) => {
-    const annotations: Record<string, string> =
-      weights === undefined ? {} : { 'kube-proxy-ts/weight': weights };
-    const one = service();
-    const web = { ...one, metadata: { ...one.metadata, annotations } };
-    const found = slice([at('10.244.2.6'), at('10.244.2.7')]);
-    const slices = [
-      {
-        ...found,
-        metadata: {
-          ...found.metadata,
-          annotations: ofSlice === undefined ? {} : { 'kube-proxy-ts/weight': ofSlice },
-        },
-      },
-    ];
+  const annotated = <Kind extends Service | EndpointSlice>(object: Kind, weight?: string): Kind =>
+    weight === undefined
+      ? object
+      : { ...object, metadata: { ...object.metadata, annotations: { 'kube-proxy-ts/weight': weight } } };
+  const weighted = (weights: string, ofSlice?: string) => {
+    const web = annotated(service(), weights);
+    const slices = [annotated(slice([at('10.244.2.6'), at('10.244.2.7')]), ofSlice)];
     const outcome = model([web], slices).outcome(POD, WEB);
     return outcome.kind === 'endpoints'
       ? outcome.draws.map(({ address, share }) => [address.at(-1), share])
