@@ -1,78 +1,93 @@
-import { build } from 'esbuild';
-import { availableParallelism } from 'node:os';
+/** Plants faults in the program, one at a time, and reports which methods find them: docs/track-record.md. */
+import { randomInt } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { bundleOptions } from './bundle-options.mjs';
+import { parseArgs } from 'node:util';
+import { faultsNamed, FOLDER } from './planted/faults.mjs';
+import { searchStories } from './planted/fuzz.mjs';
+import { searchTests } from './planted/hermetic.mjs';
+import { searchKernelTests } from './planted/kernel.mjs';
+import { searchWorlds } from './planted/simulation.mjs';
 import { bundleSimulation } from './simulation-bundle.mjs';
-import { runWorker } from './simulation-workers.mjs';
 
-const FOLDER = resolve('build/simulation/planted');
-/** Within how many worlds a fault is to be found. */
-const WORLDS = 200;
+const HELP = `Plants the faults of test/planted-faults in the program, one at a time, and reports which methods find them.
 
-/** Loads the list of faults. */
-async function plantedFaults() {
-  const outfile = resolve(FOLDER, 'faults.mjs');
-  await build({ ...bundleOptions, entryPoints: ['test/simulation/planted/faults.ts'], outfile });
-  return (await import(pathToFileURL(outfile).href)).FAULTS;
-}
+  node scripts/planted-faults.mjs --method METHOD [--name X]... [--seed N]
+  node scripts/planted-faults.mjs               the scores of all methods so far
 
-/** The faults of these names; all if there are none. */
-async function faultsNamed(names) {
-  const all = await plantedFaults();
-  const known = all.map(({ name }) => name);
-  const unknown = names?.find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new Error(`no fault is called ${unknown}; there are ${known.join(', ')}`);
-  return names ? all.filter(({ name }) => names.includes(name)) : all;
-}
+  --method   hermetic, simulation, fuzz or kernel
+  --name X   this fault only
+  --missed   only faults that no method has found yet
+  --seed N   the first world or story (default: random)
+  --tests P  kernel tests of these paths
+`;
 
-/** Bundles the program with these faults. @returns the bundle */
-export async function bundleWith(names) {
-  const planted = resolve(FOLDER, `${names.join('+')}.mjs`);
-  await bundleSimulation(planted, await faultsNamed(names));
-  return planted;
-}
+const RESULTS = resolve(FOLDER, 'results.json');
 
-/**
- * Plants each fault and looks for a world that shows it. A world that fails without the fault, too,
- * proves nothing.
- * @param program the bundle of the unmodified program
- * @param only the names of those to plant
- * @returns the exit code: 1 if some fault was not found
- */
-export async function findPlanted(program, only) {
-  const waiting = [...(await faultsNamed(only))];
-  const count = waiting.length;
-  let found = 0;
-  const work = async () => {
-    for (let fault = waiting.shift(); fault; fault = waiting.shift())
-      if (await isFound(fault, program)) found++;
-  };
-  await Promise.all(Array.from({ length: Math.min(availableParallelism(), count) }, work));
-  console.log(`${found} of ${count} planted faults are found`);
-  return found === count ? 0 : 1;
-}
+const { values } = parseArgs({
+  options: {
+    method: { type: 'string' },
+    name: { type: 'string', multiple: true },
+    missed: { type: 'boolean' },
+    seed: { type: 'string', default: String(randomInt(2 ** 31)) },
+    tests: { type: 'string', default: 'test/conformance' },
+    help: { type: 'boolean', short: 'h' },
+  },
+});
+const seed = Number(values.seed);
 
-async function isFound(fault, program) {
-  const planted = resolve(FOLDER, `${fault.name}.mjs`);
-  await bundleSimulation(planted, [fault]);
-  const modes = fault.modes ? [`--modes=${fault.modes.join(',')}`] : [];
-  let tried = 0;
-  for (let from = 1; tried < WORLDS;) {
-    const lines = [];
-    const args = [`--from=${from}`, `--seeds=${WORLDS - tried}`, '--stop', '--unshrunk', ...modes];
-    const { worlds, failures, worked } = await runWorker(planted, args, (line) => lines.push(line));
-    if (!worked) throw new Error(`the simulation with the fault ${fault.name} failed`);
-    tried += worlds;
-    if (failures === 0) break;
-    const seed = lines.find((line) => line.startsWith('seed '))?.slice('seed '.length);
-    const asItIs = await runWorker(program, [`--seed=${seed}`, '--unshrunk'], () => {});
-    if (asItIs.failures === 0) {
-      console.log(`${fault.name}: found in world ${tried}, seed ${seed}: ${lines[0]}`);
-      return true;
-    }
-    from = Number(seed) + 1;
+const METHODS = {
+  hermetic: searchTests,
+  async simulation(faults, ended) {
+    const program = resolve('build/simulation/simulate.mjs');
+    await bundleSimulation(program);
+    await searchWorlds(program, faults, seed, ended);
+  },
+  fuzz: (faults, ended) => searchStories(faults, seed, ended),
+  kernel: (faults, ended) => searchKernelTests(faults, values.tests, ended),
+};
+
+/** By method: of each fault, how it was found; null if it was not. */
+function results() {
+  try {
+    return JSON.parse(readFileSync(RESULTS, 'utf8'));
+  } catch {
+    return {};
   }
-  console.log(`${fault.name}: NOT FOUND in ${tried} worlds`);
-  return false;
+}
+
+function isFound({ name }) {
+  return Object.values(results()).some((found) => found[name]);
+}
+
+function record(method, { name }, found) {
+  const all = results();
+  all[method] = { ...all[method], [name]: found ?? null };
+  mkdirSync(FOLDER, { recursive: true });
+  writeFileSync(RESULTS, JSON.stringify(all, undefined, 1));
+  console.log(`${name}: ${found === undefined ? 'NOT FOUND' : `found ${found}`}`);
+}
+
+function printScores(faults) {
+  for (const [method, found] of Object.entries(results())) {
+    const tried = faults.filter(({ name }) => name in found);
+    const count = tried.filter(({ name }) => found[name]).length;
+    console.log(`${method}: ${count} of ${tried.length} found`);
+  }
+  const missed = faults.filter((fault) => !isFound(fault));
+  console.log(`${missed.length} of ${faults.length} not found:`);
+  for (const { name, file } of missed) console.log(`  ${name} (${file})`);
+}
+
+if (values.help) process.stdout.write(HELP);
+else {
+  const named = await faultsNamed(values.name);
+  const faults = values.missed ? named.filter((fault) => !isFound(fault)) : named;
+  if (values.method !== undefined) {
+    if (!Object.hasOwn(METHODS, values.method)) throw new Error(`unknown method ${values.method}`);
+    console.log(`${faults.length} faults, seed ${seed}`);
+    await METHODS[values.method](faults, (fault, found) => record(values.method, fault, found));
+  }
+  printScores(named);
+  process.exit();
 }

@@ -1,8 +1,10 @@
 /** `npm run simulate`: docs/simulation.md. */
+import { randomInt } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { bundleWith, findPlanted } from './planted-faults.mjs';
+import { faultsNamed } from './planted/faults.mjs';
+import { bundleWith, searchWorlds } from './planted/simulation.mjs';
 import { bundleSimulation } from './simulation-bundle.mjs';
 import { nodeOfWorkers, runWorker, totalOf } from './simulation-workers.mjs';
 
@@ -12,7 +14,7 @@ const HELP = `Simulates a cluster, a node and its kernel around the whole progra
   npm run simulate -- --seeds N [--from N]  N worlds, from this seed on (100, from 1)
   npm run simulate -- --minutes N [--from N]
   npm run simulate -- --schedule FILE       what a failure printed
-  npm run simulate -- --planted [--name X]  plants faults in the program, one at a time: is each of them found?
+  npm run simulate -- --planted [--name X]  plants faults in the program, one at a time, in worlds from a random seed or --from N
   npm run simulate -- --name X --seed N     one world, or a schedule, with a fault planted
 
   --modes A,B   only worlds that begin in these modes
@@ -27,7 +29,7 @@ Worlds run on Node 26 where scripts/setup.sh has installed it, as it takes less 
 const OPTIONS = {
   seed: { type: 'string' },
   seeds: { type: 'string' },
-  from: { type: 'string', default: '1' },
+  from: { type: 'string' },
   minutes: { type: 'string' },
   modes: { type: 'string' },
   schedule: { type: 'string', multiple: true },
@@ -42,7 +44,7 @@ const OPTIONS = {
 const SWITCHES = ['log', 'digest', 'unshrunk', 'stop'];
 
 /** The options of each process. */
-function workersFor({ seed, seeds = '100', from, minutes, modes, schedule, ...rest }) {
+function workersFor({ seed, seeds = '100', from = '1', minutes, modes, schedule, ...rest }) {
   const common = SWITCHES.filter((name) => rest[name]).map((name) => `--${name}`);
   if (schedule) return [[...common, ...schedule.map((file) => `--schedule=${file}`)]];
   if (seed !== undefined) return [[...common, `--seed=${seed}`]];
@@ -69,13 +71,26 @@ async function bundled({ planted, name }) {
   return program;
 }
 
+/** Looks for planted faults. @returns the exit code: 1 if some fault was not found */
+async function findPlanted(program, { name, from = String(randomInt(2 ** 31)) }) {
+  const faults = await faultsNamed(name);
+  let count = 0;
+  console.log(`from seed ${from}`);
+  await searchWorlds(program, faults, Number(from), (fault, found) => {
+    if (found !== undefined) count++;
+    console.log(`${fault.name}: ${found === undefined ? 'NOT FOUND' : `found ${found}`}`);
+  });
+  console.log(`${count} of ${faults.length} planted faults are found`);
+  return count === faults.length ? 0 : 1;
+}
+
 async function main(options) {
   if (options.help) {
     process.stdout.write(HELP);
     return 0;
   }
   const program = await bundled(options);
-  if (options.planted) return findPlanted(program, options.name);
+  if (options.planted) return findPlanted(program, options);
   const began = Date.now();
   const tallies = await Promise.all(workersFor(options).map((args) => runWorker(program, args, console.log)));
   const { worlds, commits, failures } = totalOf(tallies);

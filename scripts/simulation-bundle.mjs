@@ -1,7 +1,8 @@
 import { build } from 'esbuild';
-import { readFile, rename } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { bundleOptions, withoutUnused } from './bundle-options.mjs';
+import { planting } from './planted/faults.mjs';
 
 const REPLACED = resolve('test/simulation/replaced');
 
@@ -27,36 +28,24 @@ const C_LIBRARY = resolve('src/adapters/process/c-library.ts');
 /** Everything but the simulation itself runs in the simulated world. */
 const inSimulatedWorld = (importer) => !relative(resolve('test/simulation'), importer).match(/^(?!\.\.)/);
 
-/** @param faults those to plant: the file, what stands there, and what stands there instead */
-function simulatedWorld(faults) {
-  return {
-    name: 'simulated world',
-    setup(builder) {
-      builder.onResolve({ filter: /^/ }, async ({ path, importer, kind, resolveDir, pluginData }) => {
-        if (pluginData === 'seen' || !importer || !inSimulatedWorld(importer)) return undefined;
-        const replacement = REPLACEMENTS.get(path.replace(/^node:/, ''));
-        if (replacement) return { path: resolve(REPLACED, replacement) };
-        if (!/c-library\.js$/.test(path)) return undefined;
-        const found = await builder.resolve(path, { kind, importer, resolveDir, pluginData: 'seen' });
-        return found.path === C_LIBRARY ? { path: resolve(REPLACED, 'c-library.ts') } : found;
-      });
-      if (faults.length === 0) return;
-      builder.onLoad({ filter: /\/src\/.*\.ts$/ }, async ({ path }) => {
-        const planted = faults.filter(({ file }) => resolve(file) === path);
-        if (planted.length === 0) return undefined;
-        let contents = await readFile(path, 'utf8');
-        for (const { name, original, fault } of planted) {
-          if (contents.split(original).length !== 2)
-            throw new Error(`fault ${name}: its place is not there exactly once`);
-          contents = contents.replace(original, () => fault);
-        }
-        return { contents, loader: 'ts' };
-      });
-    },
-  };
-}
+const simulatedWorld = {
+  name: 'simulated world',
+  setup(builder) {
+    builder.onResolve({ filter: /^/ }, async ({ path, importer, kind, resolveDir, pluginData }) => {
+      if (pluginData === 'seen' || !importer || !inSimulatedWorld(importer)) return undefined;
+      const replacement = REPLACEMENTS.get(path.replace(/^node:/, ''));
+      if (replacement) return { path: resolve(REPLACED, replacement) };
+      if (!/c-library\.js$/.test(path)) return undefined;
+      const found = await builder.resolve(path, { kind, importer, resolveDir, pluginData: 'seen' });
+      return found.path === C_LIBRARY ? { path: resolve(REPLACED, 'c-library.ts') } : found;
+    });
+  },
+};
 
-/** Bundles the program and the simulation into one file, which is there as a whole or not at all. */
+/**
+ * Bundles the program and the simulation into one file, which is there as a whole or not at all.
+ * @param faults those to plant
+ */
 export async function bundleSimulation(outfile, faults = []) {
   const unfinished = `${outfile}.${process.pid}`;
   await build({
@@ -64,7 +53,7 @@ export async function bundleSimulation(outfile, faults = []) {
     entryPoints: ['test/simulation/main.ts'],
     outfile: unfinished,
     // The simulated node:http, not Node's own by require.
-    plugins: [withoutUnused, simulatedWorld(faults)],
+    plugins: [withoutUnused, simulatedWorld, planting(faults)],
     inject: [resolve(REPLACED, 'globals.ts')],
     define: {
       'Math.random': '__random',

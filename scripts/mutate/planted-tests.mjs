@@ -17,16 +17,34 @@ const MOST_BYTES = 1.5e9;
 export class PlantedTests {
   #folder = mkdtempSync(join(tmpdir(), 'mutate-'));
   #process = undefined;
+  #texts;
+  #variants;
 
-  constructor(texts) {
+  /**
+   * @param texts of all runs: [path, text]
+   * @param variants the texts of files that are other ones while some faults are active
+   */
+  constructor(texts, variants = () => []) {
+    this.#texts = new Map(texts);
+    this.#variants = variants;
     const isCopied = (path) => !LEFT_OUT.includes(path);
     cpSync('.', this.#folder, { recursive: true, filter: isCopied });
-    for (const [path, text] of texts) writeFileSync(join(this.#folder, path), text);
+    for (const [path, text] of texts) this.#write(path, text);
     symlinkSync(resolve('node_modules'), join(this.#folder, 'node_modules'));
   }
 
   /** Runs one test file with some faults awake, or none. Undefined if it takes more processor time than it may. */
   async run(test, faults, limitMs) {
+    const variants = this.#variants(faults);
+    for (const [path, text] of variants) this.#write(path, text);
+    try {
+      return await this.#run(test, faults, limitMs);
+    } finally {
+      for (const [path] of variants) this.#write(path, this.#texts.get(path));
+    }
+  }
+
+  async #run(test, faults, limitMs) {
     this.#process ??= fork(PROGRAM, {
       cwd: this.#folder,
       execArgv: NODE_OPTIONS,
@@ -52,6 +70,10 @@ export class PlantedTests {
   remove() {
     this.#end();
     rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #write(path, text) {
+    writeFileSync(join(this.#folder, path), text);
   }
 
   #environment() {

@@ -1,4 +1,4 @@
-import type { PlantedFault } from './fault.js';
+import { IN_KERNEL, type PlantedFault } from './fault.js';
 
 const SYNC_LOOP = 'src/application/sync/sync-loop.ts';
 const OUTCOMES = 'src/application/sync/service-port-outcomes.ts';
@@ -92,14 +92,14 @@ const FAULTS: readonly PlantedFault[] = [
     file: 'src/domain/conntrack/desired-flows.ts',
     original: 'if (removed.length > 0 || wasRejected ||',
     fault: 'if (wasRejected ||',
-    modes: ['nftables', 'iptables', 'ipvs'],
+    modes: IN_KERNEL,
   },
   {
     name: 'connections-that-are-being-opened-wait',
     file: 'src/bootstrap/serve-family.ts',
     original: "['UDP', 'TCP', 'SCTP'] as const",
     fault: "['UDP'] as const",
-    modes: ['nftables', 'iptables', 'ipvs'],
+    modes: IN_KERNEL,
   },
   {
     name: 'delays-by-the-wall-clock',
@@ -135,16 +135,82 @@ const FAULTS: readonly PlantedFault[] = [
     fault: '200',
     modes: ['ipvs'],
   },
+  {
+    name: 'other-writers-are-not-noticed',
+    file: 'src/application/reconcile/reconciler.ts',
+    original: "if (how === 'quick' && (epoch === undefined || epoch === this.lastCleanEpoch)) {",
+    fault: "if (how === 'quick') {",
+  },
+  {
+    name: 'full-comparisons-never-come',
+    file: 'src/application/sync/verification-policy.ts',
+    original: "now - comparedAt >= fullPeriod(state, syncPeriod) ? 'full' : 'quick';",
+    fault: "now - comparedAt >= fullPeriod(state, syncPeriod) * 1000 ? 'full' : 'quick';",
+  },
+  {
+    name: 'a-stop-does-not-wait-for-the-running-sync',
+    file: SYNC_LOOP,
+    original: '    this.retries.stop();\n    await this.work;\n',
+    fault: '    this.retries.stop();\n',
+  },
+  {
+    name: 'changes-during-a-sync-wait-for-the-next-change',
+    file: SYNC_LOOP,
+    original: '    else if (!this.pending.empty) this.schedule();\n',
+    fault: '',
+  },
+  {
+    name: 'what-is-left-for-later-is-never-programmed',
+    file: SYNC_LOOP,
+    original: 'else if (this.sync.isBehind()) this.scheduleRemainder(since);',
+    fault: 'else if (this.sync.isBehind()) void since;',
+  },
+  {
+    name: 'timers-of-retries-outlive-the-end',
+    file: OUTCOMES,
+    original: '    for (const { timer } of this.failing.values()) timer.cancel();\n',
+    fault: '',
+  },
+  {
+    name: 'failures-are-not-recorded',
+    file: OUTCOMES,
+    original: 'else this.failed(failure, since);',
+    fault: 'else this.succeeded(key, entry, plain);',
+  },
+  {
+    name: 'ports-deferred-by-the-search-are-forgotten',
+    file: RECOVERY,
+    original: 'else for (const key of half) this.defer(key);',
+    fault: 'else void half;',
+  },
+  {
+    name: 'unreadable-objects-lose-their-rules-at-a-start',
+    file: 'src/application/use-cases/sync.ts',
+    original: 'const keepUnexplained = unreadObjects.length > 0;',
+    fault: 'const keepUnexplained = false;',
+  },
+  {
+    name: 'services-that-cannot-be-compiled-lose-their-rules-at-a-start',
+    file: 'src/application/reconcile/reconciler.ts',
+    original: '    this.fallBack(compiled.failed, all, snapshot);\n',
+    fault: '',
+  },
+  {
+    name: 'changes-of-the-node-do-not-concern-services',
+    file: 'src/application/use-cases/sync.ts',
+    original: 'const changed = depend ? withEveryEntry(this.table, due) : due;',
+    fault: 'const changed = due;',
+  },
 ];
 
-/** What costs too many writes is looked for in mode iptables by itself: there other things refuse. */
+/** Faults that cost too many writes are planted in iptables mode as well: there, other parts reject. */
 const ALSO_IN_IPTABLES: ReadonlySet<string> = new Set([
   'refused-service-ports-are-tried-each-second',
   'failed-syncs-are-tried-each-second',
   'rounds-have-no-limit-and-blame-nobody',
 ]);
 
-/** In what is written when, tried again and verified: src/application/sync, reconcile. */
+/** The order of writes, retries and verification: src/application/sync, reconcile. */
 export const SYNC_FAULTS: readonly PlantedFault[] = [
   ...FAULTS,
   ...FAULTS.filter(({ name }) => ALSO_IN_IPTABLES.has(name)).map((fault): PlantedFault => ({

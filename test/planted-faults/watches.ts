@@ -2,8 +2,8 @@ import type { PlantedFault } from './fault.js';
 
 const REFLECTOR = 'src/adapters/kubernetes/watch/reflector.ts';
 
-/** In how the program follows the API server or manifests. */
-export const WATCHING_FAULTS: readonly PlantedFault[] = [
+/** How the program follows the API server. */
+export const WATCH_FAULTS: readonly PlantedFault[] = [
   {
     name: 'deletions-pass-unnoticed',
     file: REFLECTOR,
@@ -82,5 +82,36 @@ export const WATCHING_FAULTS: readonly PlantedFault[] = [
     file: 'src/adapters/kubernetes/watch/resource-reader.ts',
     original: '  while (page.continue) {\n',
     fault: '  if (page.continue) {\n',
+  },
+  {
+    name: 'unreadable-objects-are-deleted',
+    file: 'src/adapters/kubernetes/watch/known-objects.ts',
+    original:
+      '    if (key === undefined) this.namesEverything = false;\n    else this.missing.delete(key);\n',
+    fault: '    if (key === undefined) this.namesEverything = false;\n',
+  },
+  {
+    name: 'versions-are-compared-as-texts',
+    file: 'src/adapters/kubernetes/watch/known-objects.ts',
+    original: 'version.length === other.length ? version < other : version.length < other.length;',
+    fault: 'version < other;',
+  },
+  {
+    name: 'the-last-version-is-not-remembered',
+    file: REFLECTOR,
+    original: '    const version = versionOf(event, this.name);\n    this.position.version = version;\n',
+    fault: '    const version = versionOf(event, this.name);\n',
+  },
+  {
+    name: 'all-watches-end-together',
+    file: REFLECTOR,
+    original: 'return Math.round(minimum + this.random() * (maximum - minimum));',
+    fault: 'return minimum;',
+  },
+  {
+    name: 'absent-kinds-are-awaited',
+    file: REFLECTOR,
+    original: '      this.synced = true;\n      this.listener.absent();\n',
+    fault: '',
   },
 ];

@@ -1,5 +1,4 @@
-import type { Mode } from '../world/settings.js';
-import type { PlantedFault } from './fault.js';
+import type { Mode, PlantedFault } from './fault.js';
 
 const MODES: readonly Mode[] = ['iptables'];
 const PLACE = {
@@ -10,7 +9,7 @@ const PLACE = {
   entries: 'src/domain/iptables/compile.ts',
 };
 
-/** In what mode iptables writes, and how. */
+/** The rules of iptables mode and how they are written. */
 export const IPTABLES_FAULTS: readonly PlantedFault[] = [
   {
     name: 'weights-are-counted-once',
@@ -113,5 +112,56 @@ export const IPTABLES_FAULTS: readonly PlantedFault[] = [
       if (chain.table === REJECTING && single) this.takeSteps(chain, single, 'early', lines);
     lines.commit();
 `,
+  },
+  {
+    name: 'affinity-never-ends',
+    file: PLACE.endpoints,
+    original: '-m recent --rcheck --seconds ${seconds} --reap',
+    fault: '-m recent --rcheck',
+  },
+  {
+    name: 'load-balancers-let-everyone-in',
+    file: PLACE.entries,
+    original:
+      "        this.place('filter', PROXY_FIREWALL, frontend, { matches: [reason], target: 'DROP' });\n",
+    fault: '',
+  },
+  {
+    name: 'services-without-endpoints-drop',
+    file: PLACE.entries,
+    original: "target: endpoints.hasAny ? 'DROP' : reject,",
+    fault: "target: 'DROP',",
+  },
+  {
+    name: 'health-check-ports-are-not-accepted',
+    file: PLACE.entries,
+    original: "    this.entries.push({ table: 'filter', chain: NODE_PORTS, rule });\n",
+    fault: '',
+  },
+  {
+    name: 'marks-stay-on-packets',
+    file: 'src/domain/iptables/base-rules.ts',
+    original: '    ruleText({ target: `MARK --set-xmark ${mark}/0x0` }),\n',
+    fault: '',
+  },
+  {
+    name: 'the-node-itself-is-not-served-by-local-services',
+    file: PLACE.chains,
+    original:
+      "        matches: [...because('route LOCAL traffic for $ external destinations'), LOCAL_SOURCE],\n        target: everywhere,\n",
+    fault:
+      "        matches: [...because('route LOCAL traffic for $ external destinations'), LOCAL_SOURCE],\n        target: MARK_MASQ,\n",
+  },
+  {
+    name: 'busy-locks-are-not-awaited',
+    file: 'src/adapters/iptables/iptables-tool.ts',
+    original: '        if (seconds() >= limitSeconds) return',
+    fault: '        if (seconds() >= 0) return',
+  },
+  {
+    name: 'restoring-flushes-the-rules-of-others',
+    file: 'src/adapters/iptables/iptables-tool.ts',
+    original: "...waiting(version), '--noflush', '--counters'];",
+    fault: "...waiting(version), '--counters'];",
   },
 ].map((fault) => ({ ...fault, modes: MODES }));

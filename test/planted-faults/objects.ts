@@ -1,7 +1,10 @@
-import type { PlantedFault } from './fault.js';
+import { IN_KERNEL, type PlantedFault } from './fault.js';
 
-/** In what the program makes of objects: src/domain/decode, selection, state, forwarding. */
-export const MODEL_FAULTS: readonly PlantedFault[] = [
+const SLICE = 'src/domain/decode/read-endpoint-slice.ts';
+const SERVICE = 'src/domain/decode/read-service.ts';
+
+/** The reading and selection of objects: src/domain/decode, state, reconcile, and their handlers. */
+export const OBJECT_FAULTS: readonly PlantedFault[] = [
   {
     name: 'terminating-endpoints-preferred',
     file: 'src/domain/select-endpoints.ts',
@@ -25,7 +28,7 @@ export const MODEL_FAULTS: readonly PlantedFault[] = [
     file: 'src/domain/failover/port-failover.ts',
     original: 'if (!answered && now < until) continue;',
     fault: 'if (!answered) continue;',
-    modes: ['nftables', 'iptables', 'ipvs'],
+    modes: IN_KERNEL,
   },
   {
     name: 'one-zone-hint-decides',
@@ -38,7 +41,7 @@ export const MODEL_FAULTS: readonly PlantedFault[] = [
     file: 'src/domain/forwarding/forward-service.ts',
     original: 'trafficOf(endpoints, externalPolicyLocal),',
     fault: 'trafficOf(endpoints, internalPolicyLocal),',
-    modes: ['nftables', 'iptables', 'ipvs'],
+    modes: IN_KERNEL,
   },
   {
     name: 'ports-by-protocol-alone',
@@ -111,6 +114,81 @@ export const MODEL_FAULTS: readonly PlantedFault[] = [
     file: 'src/domain/reconcile/claims.ts',
     original: 'this.claimantsOf.set(id, claimants.first!);',
     fault: 'this.claimantsOf.delete(id);',
-    modes: ['nftables', 'iptables', 'ipvs'],
+    modes: IN_KERNEL,
+  },
+  {
+    name: 'every-endpoint-with-a-node-is-local',
+    file: SLICE,
+    original: "isLocal: nodeName === ownNode && nodeName !== '',",
+    fault: "isLocal: nodeName !== '',",
+  },
+  {
+    name: 'addresses-that-are-not-ready-serve',
+    file: SLICE,
+    original: '      ready,\n      serving: ready,\n',
+    fault: '      ready: true,\n      serving: true,\n',
+  },
+  {
+    name: 'usual-affinity-lasts-three-minutes',
+    file: SERVICE,
+    original: 'DEFAULT_AFFINITY_SECONDS = 10800;',
+    fault: 'DEFAULT_AFFINITY_SECONDS = 180;',
+    modes: IN_KERNEL,
+  },
+  {
+    name: 'load-balancers-of-mode-proxy-are-served',
+    file: SERVICE,
+    original: "const isVip = ipMode === undefined || ipMode === null || ipMode === 'VIP';",
+    fault: 'const isVip = true;',
+  },
+  {
+    name: 'services-of-other-proxies-are-served',
+    file: SERVICE,
+    original: "  if (hasLabel(metadata, SERVICE_PROXY_NAME_LABEL)) return 'other-proxy';\n",
+    fault: '',
+  },
+  {
+    name: 'node-ports-are-lost',
+    file: SERVICE,
+    original: 'nodePort: integerField(port.nodePort ?? 0,',
+    fault: 'nodePort: integerField(0,',
+  },
+  {
+    name: 'ranges-that-contain-all-do-not-open',
+    file: SERVICE,
+    original: 'return subset(ranges, ({ family }) => !open.has(family));',
+    fault: 'return subset(ranges, ({ prefixLength }) => prefixLength > 0);',
+    modes: IN_KERNEL,
+  },
+  {
+    name: 'slices-stay-with-their-former-service',
+    file: 'src/domain/state/cluster-state.ts',
+    original: '      changes.push(...this.removeSlice(slice.namespace, slice.name));\n',
+    fault: '      void changes;\n',
+  },
+  {
+    name: 'slices-without-a-label-stay',
+    file: 'src/domain/state/cluster-state.ts',
+    original:
+      '    const changes = this.removeSlice(namespace, name);\n    this.owners.set(serviceKey(namespace, name), undefined);\n    return changes;\n',
+    fault: '    return [];\n',
+  },
+  {
+    name: 'shorter-endpoints-objects-keep-their-endpoints',
+    file: 'src/application/use-cases/endpoint-slice-handler.ts',
+    original: '    this.removeOthers(key, names);\n',
+    fault: '',
+  },
+  {
+    name: 'services-with-too-many-frontends-are-served',
+    file: SERVICE,
+    original: 'if (frontends <= limit) return undefined;',
+    fault: 'if (frontends > 0) return undefined;',
+  },
+  {
+    name: 'changed-nodes-pass-unnoticed',
+    file: 'src/application/use-cases/node-handler.ts',
+    original: '    if (isChanged) this.parts.nodeChanged(node);\n',
+    fault: '',
   },
 ];

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import ts from 'typescript';
+import { HERMETIC_TESTS, searchHermetic } from '../mutate/hermetic-search.mjs';
+import { withFault } from './faults.mjs';
+
+/**
+ * Runs the hermetic tests that reach each fault.
+ * @param ended called with each fault and whether it was found
+ */
+export async function searchTests(planted, ended) {
+  const idOf = ({ file, original, fault }) => JSON.stringify([file, original, fault]);
+  const different = [...new Map(planted.map((fault) => [idOf(fault), fault])).values()];
+  const faults = different.map((fault, number) => ({
+    ...fault,
+    number,
+    path: fault.file,
+    description: fault.name,
+  }));
+  const missed = await searchHermetic(faults, textsOf(faults, marked), HERMETIC_TESTS, (active) =>
+    textsOf(active, (text, some) => some.reduce(withFaultIfPossible, text)),
+  );
+  const ids = new Set(missed.map(({ fault }) => idOf(fault)));
+  for (const fault of planted) ended(fault, ids.has(idOf(fault)) ? undefined : 'by a test');
+}
+
+/** The files of faults: [path, text]. */
+function textsOf(faults, textWith) {
+  const paths = [...new Set(faults.map(({ path }) => path))];
+  return paths.map((path) => [
+    path,
+    textWith(
+      readFileSync(path, 'utf8'),
+      faults.filter((fault) => fault.path === path),
+    ),
+  ]);
+}
+
+/** Of two faults at the same place, only the first can be active. */
+function withFaultIfPossible(text, fault) {
+  return text.includes(fault.original) ? withFault(text, fault) : text;
+}
+
+/** A text whose functions note which faults inside them are reached. */
+function marked(text, faults) {
+  const source = ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest, true);
+  const insertions = [];
+  for (const { original, number } of faults) {
+    const mark = `globalThis.__fault?.(${number})`;
+    const body = bodyAround(source, text.indexOf(original) + original.search(/\S/));
+    if (!body) insertions.push([0, `${mark}; `]);
+    else if (ts.isBlock(body)) insertions.push([body.getStart() + 1, ` ${mark}; `]);
+    else insertions.push([body.getStart(), `(${mark}, `], [body.end, ')']);
+  }
+  return insertions
+    .sort(([one], [other]) => other - one)
+    .reduce((all, [at, inserted]) => all.slice(0, at) + inserted + all.slice(at), text);
+}
+
+/** The body of the innermost function at a place. */
+function bodyAround(source, place) {
+  let found;
+  const visit = (node) => {
+    if (node.getStart() > place || node.end <= place) return;
+    if (ts.isFunctionLike(node) && node.body && node.body.getStart() <= place) found = node.body;
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
