@@ -1,20 +1,19 @@
 import { NETLINK_NETFILTER } from '../../src/adapters/netlink/protocol.js';
 import { Connections } from '../simulation/kernel/conntrack/connections.js';
 import { ConntrackProtocol } from '../simulation/kernel/conntrack/conntrack-protocol.js';
-import { COMPARE, CTA, CTA_FILTER, MESSAGE, STATUS } from '../simulation/kernel/conntrack/ctnetlink.js';
-import { putTuple, type Tuple } from '../simulation/kernel/conntrack/tuple.js';
+import {
+  COMPARE,
+  CTA,
+  CTA_FILTER,
+  MESSAGE,
+  putTuple,
+  STATUS,
+  type Tuple,
+} from '../simulation/kernel/conntrack/ctnetlink.js';
 import { HandTime, KernelUnderTest } from '../simulation/kernel/kernel-under-test.js';
 import { Netfilter, SUBSYSTEM } from '../simulation/kernel/netfilter.js';
 import { MessageBuilder } from '../simulation/kernel/netlink/message-builder.js';
-import {
-  AF_INET,
-  AF_INET6,
-  NLM_F_ACK,
-  NLM_F_CREATE,
-  NLM_F_DUMP,
-  NLM_F_EXCL,
-  NLM_F_REQUEST,
-} from '../simulation/kernel/netlink/numbers.js';
+import { AF, NLM_F } from '../simulation/kernel/netlink/numbers.js';
 import { DriverBundle, Namespace } from '../support/program/in-namespace.js';
 import { Compared } from './simulated-kernel/compared.js';
 import { Conversation } from './simulated-kernel/conversation.js';
@@ -56,7 +55,7 @@ function message(
   family: number,
   put: (builder: MessageBuilder) => void,
 ): Buffer {
-  builder.begin(type, NLM_F_REQUEST | flags, 1, 0).raw(Buffer.of(family, 0, 0, 0));
+  builder.begin(type, NLM_F.REQUEST | flags, 1, 0).raw(Buffer.of(family, 0, 0, 0));
   put(builder);
   return builder.end().take();
 }
@@ -79,46 +78,44 @@ function replyOf(tuple: Tuple, endpoint: string): Tuple {
 interface Entry {
   readonly endpoint?: string;
   readonly status?: number;
-  readonly mark?: number;
   readonly zone?: number;
   readonly state?: number;
   readonly flags?: number;
 }
 
-const familyOf = ({ source }: Tuple): number => (source.includes(':') ? AF_INET6 : AF_INET);
+const familyOf = ({ source }: Tuple): number => (source.includes(':') ? AF.INET6 : AF.INET);
 
 function making(tuple: Tuple, entry: Entry = {}): Buffer {
-  const { status = STATUS.CONFIRMED, mark, zone, state, flags = NLM_F_CREATE } = entry;
-  const endpoint = entry.endpoint ?? (familyOf(tuple) === AF_INET ? '10.244.1.5' : 'fd00:244::5');
-  return message(MESSAGE.NEW, flags | NLM_F_ACK, familyOf(tuple), () => {
+  const { status = STATUS.CONFIRMED, zone, state, flags = NLM_F.CREATE } = entry;
+  const endpoint = entry.endpoint ?? (familyOf(tuple) === AF.INET ? '10.244.1.5' : 'fd00:244::5');
+  return message(MESSAGE.NEW, flags | NLM_F.ACK, familyOf(tuple), () => {
     putTuple(builder, CTA.TUPLE_ORIG, tuple);
     putTuple(builder, CTA.TUPLE_REPLY, replyOf(tuple, endpoint));
     builder.be32(CTA.TIMEOUT, 3600).be32(CTA.STATUS, status);
-    if (mark !== undefined) builder.be32(CTA.MARK, mark);
-    if (zone !== undefined) builder.be16(CTA.ZONE, zone);
+    builder.be16(CTA.ZONE, zone);
     if (state !== undefined) builder.nest(CTA.PROTOINFO, () => builder.nest(1, () => builder.u8(1, state)));
   });
 }
 
 const finding = (type: number, tuple: Tuple, more = (): void => {}): Buffer =>
-  message(type, NLM_F_ACK, familyOf(tuple), () => {
+  message(type, NLM_F.ACK, familyOf(tuple), () => {
     putTuple(builder, CTA.TUPLE_ORIG, tuple);
     more();
   });
 
 const listing = (family: number, more = (): void => {}): Buffer =>
-  message(MESSAGE.GET, NLM_F_DUMP, family, more);
+  message(MESSAGE.GET, NLM_F.DUMP, family, more);
 
 it('makes, changes, finds and lists connections of both families', async () => {
-  await both.ask(listing(AF_INET));
+  await both.ask(listing(AF.INET));
   for (const tuple of [dns, dns6, web, stream])
     await both.ask(making(tuple, { state: tuple === web ? 3 : 0 }));
   for (const tuple of [dns, dns6, web]) await both.ask(finding(MESSAGE.GET, tuple));
   await both.ask(finding(MESSAGE.GET, replyOf(dns, '10.244.1.5')));
   await both.ask(finding(MESSAGE.GET, replyOf(dns, '10.244.1.6')));
-  await both.ask(listing(AF_INET6));
-  await both.ask(making(dns, { flags: NLM_F_CREATE | NLM_F_EXCL }));
-  await both.ask(making(dns, { status: STATUS.CONFIRMED | STATUS.SEEN_REPLY | STATUS.ASSURED, mark: 7 }));
+  await both.ask(listing(AF.INET6));
+  await both.ask(making(dns, { flags: NLM_F.CREATE | NLM_F.EXCL }));
+  await both.ask(making(dns, { status: STATUS.CONFIRMED | STATUS.SEEN_REPLY | STATUS.ASSURED }));
   await both.ask(finding(MESSAGE.GET, dns));
   await both.ask(making(dns, { status: STATUS.CONFIRMED }));
   await both.ask(making({ ...dns, sourcePort: 4001 }, { flags: 0 }));
@@ -137,14 +134,14 @@ it('removes connections, by their tuples and ids, and those of a zone', async ()
 
 it('removes everything when nothing is named', async () => {
   for (const tuple of [dns, dns6]) await both.ask(making(tuple));
-  await both.ask(message(MESSAGE.DELETE, NLM_F_ACK, AF_INET, () => {}));
-  await both.ask(listing(AF_INET6));
+  await both.ask(message(MESSAGE.DELETE, NLM_F.ACK, AF.INET, () => {}));
+  await both.ask(listing(AF.INET6));
   for (const tuple of [dns, dns6]) await both.ask(making(tuple));
-  const ofOneFamily = message(MESSAGE.DELETE, NLM_F_ACK, AF_INET, () => {});
+  const ofOneFamily = message(MESSAGE.DELETE, NLM_F.ACK, AF.INET, () => {});
   ofOneFamily[17] = 1;
   await both.ask(ofOneFamily);
-  await both.ask(listing(AF_INET));
-  await both.ask(listing(AF_INET6));
+  await both.ask(listing(AF.INET));
+  await both.ask(listing(AF.INET6));
 });
 
 it('compares tuples, the wrong way round where these are addresses of IPv6', async () => {
@@ -169,23 +166,23 @@ it('compares tuples, the wrong way round where these are addresses of IPv6', asy
 
 it('refuses what is incomplete', async () => {
   const part = (family: number, put: () => void): Buffer => message(MESSAGE.GET, 0, family, put);
-  await both.ask(part(AF_INET, () => {}));
+  await both.ask(part(AF.INET, () => {}));
   await both.ask(part(0, () => putTuple(builder, CTA.TUPLE_ORIG, dns)));
-  await both.ask(part(AF_INET6, () => putTuple(builder, CTA.TUPLE_ORIG, dns)));
-  await both.ask(part(AF_INET, () => builder.nest(CTA.TUPLE_ORIG, () => {})));
+  await both.ask(part(AF.INET6, () => putTuple(builder, CTA.TUPLE_ORIG, dns)));
+  await both.ask(part(AF.INET, () => builder.nest(CTA.TUPLE_ORIG, () => {})));
   await both.ask(
-    message(MESSAGE.NEW, NLM_F_CREATE, AF_INET, () =>
+    message(MESSAGE.NEW, NLM_F.CREATE, AF.INET, () =>
       putTuple(builder, CTA.TUPLE_ORIG, { ...dns, sourcePort: 5 }),
     ),
   );
-  await both.ask(message(0x01_7f, NLM_F_ACK, AF_INET, () => {}));
-  await both.ask(message(0x5a_00, NLM_F_ACK, AF_INET, () => {}));
+  await both.ask(message(0x01_7f, NLM_F.ACK, AF.INET, () => {}));
+  await both.ask(message(0x5a_00, NLM_F.ACK, AF.INET, () => {}));
 });
 
 it('tells of what begins, changes and ends', async () => {
   await both.hear(0b111);
   await both.ask(making(dns));
-  await both.ask(making(web, { state: 3, mark: 5 }));
+  await both.ask(making(web, { state: 3 }));
   await both.ask(making(dns, { status: STATUS.CONFIRMED | STATUS.SEEN_REPLY }));
   await both.ask(finding(MESSAGE.DELETE, dns));
   await both.ask(finding(MESSAGE.DELETE, web));

@@ -21,7 +21,7 @@ import { WriteBudget } from './checks/write-budget.js';
 import { KubeProxy } from './kube-proxy/kube-proxy.js';
 import { SimulatedCluster } from './cluster/simulated-cluster.js';
 import { argumentsOf, localNetworks } from './schedule/arguments.js';
-import type { Connection } from './kernel/conntrack/connection.js';
+import type { Connection } from './kernel/conntrack/ctnetlink.js';
 import type { Schedule, Step } from './schedule/schedule.js';
 import { endTrouble } from './steps/api-server.js';
 import { startProgramsOf } from './replaced/execa.js';

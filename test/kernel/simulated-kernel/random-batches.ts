@@ -1,13 +1,5 @@
 import { MessageBuilder } from '../../simulation/kernel/netlink/message-builder.js';
-import {
-  NLM_F_ACK,
-  NLM_F_APPEND,
-  NLM_F_CREATE,
-  NLM_F_ECHO,
-  NLM_F_EXCL,
-  NLM_F_NONREC,
-  NLM_F_REQUEST,
-} from '../../simulation/kernel/netlink/numbers.js';
+import { NLM_F } from '../../simulation/kernel/netlink/numbers.js';
 import {
   BATCH_BEGIN,
   BATCH_END,
@@ -88,10 +80,10 @@ export class RandomBatches {
   /** One batch. Some have no end, which makes them trials. */
   next(): Buffer {
     const { random } = this;
-    const parts = [this.frame(BATCH_BEGIN, random.isOneIn(20) ? NLM_F_ACK : 0)];
+    const parts = [this.frame(BATCH_BEGIN, random.isOneIn(20) ? NLM_F.ACK : 0)];
     for (let count = random.between(1, 6); count > 0 && !this.isTellingElements; count--)
       parts.push(...this.step());
-    if (!random.isOneIn(25)) parts.push(this.frame(BATCH_END, random.isOneIn(20) ? NLM_F_ACK : 0));
+    if (!random.isOneIn(25)) parts.push(this.frame(BATCH_END, random.isOneIn(20) ? NLM_F.ACK : 0));
     return Buffer.concat(parts);
   }
 
@@ -140,12 +132,12 @@ export class RandomBatches {
   private table(family: number, table: string): Buffer {
     const { random } = this;
     if (random.isOneIn(6))
-      return this.message(MSG.DELTABLE, this.maybe(NLM_F_NONREC), family, (builder) =>
+      return this.message(MSG.DELTABLE, this.maybe(NLM_F.NONREC), family, (builder) =>
         builder.text(TABLE.NAME, table),
       );
     if (random.isOneIn(8))
       return this.message(MSG.DESTROYTABLE, 0, family, (builder) => builder.text(TABLE.NAME, 'none'));
-    return this.message(MSG.NEWTABLE, this.maybe(NLM_F_EXCL), family, (builder) => {
+    return this.message(MSG.NEWTABLE, this.maybe(NLM_F.EXCL), family, (builder) => {
       builder.text(TABLE.NAME, random.isOneIn(20) ? 'x'.repeat(300) : table);
       if (random.isOneIn(4)) builder.be32(TABLE.FLAGS, random.pick([0, TABLE_FLAG.DORMANT, 0x80]));
       if (random.isOneIn(4)) builder.attribute(TABLE.USERDATA, Buffer.from('\0\x04abc\0'));
@@ -154,7 +146,7 @@ export class RandomBatches {
 
   private chain(family: number, table: string, name: string): Buffer {
     const { random } = this;
-    return this.message(MSG.NEWCHAIN, NLM_F_CREATE | this.maybe(NLM_F_EXCL), family, (builder) => {
+    return this.message(MSG.NEWCHAIN, NLM_F.CREATE | this.maybe(NLM_F.EXCL), family, (builder) => {
       builder.text(CHAIN.TABLE, table).text(CHAIN.NAME, name);
       if (random.isOneIn(20)) builder.be32(CHAIN.POLICY, 1);
       if (random.isOneIn(30)) builder.be32(CHAIN.FLAGS, 1);
@@ -164,7 +156,7 @@ export class RandomBatches {
   private base(family: number, table: string): Buffer {
     const { random } = this;
     const { name, type, hook, priority } = random.pick(BASES);
-    return this.message(MSG.NEWCHAIN, NLM_F_CREATE, family, (builder) => {
+    return this.message(MSG.NEWCHAIN, NLM_F.CREATE, family, (builder) => {
       builder.text(CHAIN.TABLE, table).text(CHAIN.NAME, random.isOneIn(20) ? random.pick(CHAINS) : name);
       builder.nest(CHAIN.HOOK, () => {
         builder.be32(HOOK.NUMBER, random.isOneIn(20) ? random.pick([0, 1, 2, 3, 4, 8]) : hook);
@@ -178,7 +170,7 @@ export class RandomBatches {
   private deleteChain(family: number, table: string): Buffer {
     const { random } = this;
     const kind = random.isOneIn(6) ? MSG.DESTROYCHAIN : MSG.DELCHAIN;
-    return this.message(kind, this.maybe(NLM_F_NONREC), family, (builder) => {
+    return this.message(kind, this.maybe(NLM_F.NONREC), family, (builder) => {
       builder.text(CHAIN.TABLE, table);
       if (random.isOneIn(10)) builder.be64(CHAIN.HANDLE, NO_HANDLE);
       else if (!random.isOneIn(30))
@@ -194,7 +186,7 @@ export class RandomBatches {
     const { random } = this;
     return this.message(
       MSG.NEWSET,
-      this.maybe(NLM_F_EXCL) | (random.isOneIn(20) ? 0 : NLM_F_CREATE),
+      this.maybe(NLM_F.EXCL) | (random.isOneIn(20) ? 0 : NLM_F.CREATE),
       family,
       (builder) => {
         builder.text(SET.TABLE, table).text(SET.NAME, name);
@@ -214,7 +206,7 @@ export class RandomBatches {
   private deleteSet(family: number, table: string): Buffer {
     const { random } = this;
     const kind = random.isOneIn(6) ? MSG.DESTROYSET : MSG.DELSET;
-    return this.message(kind, this.maybe(NLM_F_NONREC), family, (builder) =>
+    return this.message(kind, this.maybe(NLM_F.NONREC), family, (builder) =>
       builder.text(SET.TABLE, table).text(SET.NAME, random.pick(SETS).name),
     );
   }
@@ -238,7 +230,7 @@ export class RandomBatches {
     const isNew = !random.isOneIn(3);
     return this.message(
       isNew ? MSG.NEWOBJ : MSG.DELOBJ,
-      isNew ? NLM_F_CREATE | this.maybe(NLM_F_EXCL) : 0,
+      isNew ? NLM_F.CREATE | this.maybe(NLM_F.EXCL) : 0,
       family,
       (builder) => {
         builder
@@ -256,7 +248,7 @@ export class RandomBatches {
     const id = ++this.setIds;
     const chain = random.pick([...CHAINS, 'nat-pre']);
     const isVerdict = random.isOneIn(2);
-    const made = this.message(MSG.NEWSET, NLM_F_CREATE, family, (builder) => {
+    const made = this.message(MSG.NEWSET, NLM_F.CREATE, family, (builder) => {
       builder.text(SET.TABLE, table).text(SET.NAME, '__map%d');
       builder.be32(SET.FLAGS, SET_FLAG.ANONYMOUS | SET_FLAG.CONSTANT | SET_FLAG.MAP);
       builder.be32(SET.KEY_TYPE, 4).be32(SET.KEY_LEN, 4);
@@ -264,7 +256,7 @@ export class RandomBatches {
       builder.be32(SET.ID, id);
       if (random.isOneIn(2)) builder.nest(SET.DESC, () => builder.be32(DESC.SIZE, 2));
     });
-    const filled = this.message(MSG.NEWSETELEM, NLM_F_CREATE, family, (builder) => {
+    const filled = this.message(MSG.NEWSETELEM, NLM_F.CREATE, family, (builder) => {
       builder.text(ELEMENTS.TABLE, table).text(ELEMENTS.SET, '__map%d').be32(ELEMENTS.SET_ID, id);
       builder.nest(ELEMENTS.LIST, () => {
         for (const key of [0, 1])
@@ -275,7 +267,7 @@ export class RandomBatches {
           });
       });
     });
-    const rule = this.message(MSG.NEWRULE, NLM_F_CREATE | NLM_F_APPEND, family, (builder) => {
+    const rule = this.message(MSG.NEWRULE, NLM_F.CREATE | NLM_F.APPEND, family, (builder) => {
       builder.text(RULE.TABLE, table).text(RULE.CHAIN, chain);
       builder.nest(RULE.EXPRESSIONS, () => {
         this.rules.expression('numgen', () => builder.be32(1, 1).be32(2, 2).be32(3, 1).be32(4, 0));
@@ -296,7 +288,7 @@ export class RandomBatches {
     const set = random.pick(SETS);
     const isNew = !random.isOneIn(4);
     const kind = isNew ? MSG.NEWSETELEM : random.isOneIn(6) ? MSG.DESTROYSETELEM : MSG.DELSETELEM;
-    return this.message(kind, isNew ? NLM_F_CREATE | this.maybe(NLM_F_EXCL) : 0, family, (builder) => {
+    return this.message(kind, isNew ? NLM_F.CREATE | this.maybe(NLM_F.EXCL) : 0, family, (builder) => {
       builder.text(ELEMENTS.TABLE, table).text(ELEMENTS.SET, random.isOneIn(30) ? 'none' : set.name);
       builder.nest(ELEMENTS.LIST, () => {
         if ((set.flags & SET_FLAG.INTERVAL) !== 0) return this.range();
@@ -335,7 +327,7 @@ export class RandomBatches {
 
   private rule(family: number, table: string): Buffer {
     const { random } = this;
-    const flags = random.isOneIn(20) ? 0 : NLM_F_CREATE | (random.isOneIn(3) ? 0 : NLM_F_APPEND);
+    const flags = random.isOneIn(20) ? 0 : NLM_F.CREATE | (random.isOneIn(3) ? 0 : NLM_F.APPEND);
     return this.message(MSG.NEWRULE, flags, family, (builder) => {
       builder.text(RULE.TABLE, table);
       builder.text(RULE.CHAIN, random.pick([...CHAINS, ...CHAINS, ...BASES.map(({ name }) => name)]));
@@ -358,9 +350,9 @@ export class RandomBatches {
     const isEchoed = this.isFirst && !ABOUT_TABLES.includes(kind) && random.isOneIn(5);
     this.isTellingElements = isEchoed && ABOUT_ELEMENTS.includes(kind);
     this.isFirst = false;
-    const more = (isEchoed ? NLM_F_ECHO : 0) | (random.isOneIn(20) ? NLM_F_ACK : 0);
+    const more = (isEchoed ? NLM_F.ECHO : 0) | (random.isOneIn(20) ? NLM_F.ACK : 0);
     const type = (SUBSYSTEM << 8) | kind;
-    builder.begin(type, NLM_F_REQUEST | flags | more, this.sequence++, 0).raw(Uint8Array.of(family, 0, 0, 0));
+    builder.begin(type, NLM_F.REQUEST | flags | more, this.sequence++, 0).raw(Uint8Array.of(family, 0, 0, 0));
     put(builder);
     return builder.end().take();
   }
@@ -369,7 +361,7 @@ export class RandomBatches {
     const { builder } = this;
     this.isFirst = true;
     this.isTellingElements = false;
-    builder.begin(type, NLM_F_REQUEST | flags, this.sequence++, 0).raw(Uint8Array.of(0, 0, 0, SUBSYSTEM));
+    builder.begin(type, NLM_F.REQUEST | flags, this.sequence++, 0).raw(Uint8Array.of(0, 0, 0, SUBSYSTEM));
     return builder.end().take();
   }
 }

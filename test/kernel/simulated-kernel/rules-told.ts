@@ -1,14 +1,5 @@
 import { MessageBuilder } from '../../simulation/kernel/netlink/message-builder.js';
-import {
-  aligned,
-  EMLINK,
-  EOPNOTSUPP,
-  NLA_TYPE_MASK,
-  NLM_F_DUMP,
-  NLM_F_REQUEST,
-  NLMSG_DONE,
-  NLMSG_ERROR,
-} from '../../simulation/kernel/netlink/numbers.js';
+import { E, NLA, NLMSG, NLM_F, aligned } from '../../simulation/kernel/netlink/numbers.js';
 import { ELEMENT, ELEMENTS, MSG, RULE, SET, SUBSYSTEM } from '../../simulation/kernel/nf-tables/numbers.js';
 import type { ToldMessage } from './conversation.js';
 
@@ -40,18 +31,18 @@ const VARYING: Readonly<Record<number, readonly number[]>> = {
   [MSG.NEWOBJ]: [6],
   [MSG.DELOBJ]: [6],
 };
-/** What of NLMSG_ERROR says which message it is about, and what follows. */
+/** What of NLMSG.ERROR says which message it is about, and what follows. */
 const [SEQUENCE_AT, DETAILS_AT] = [12, 20];
 
 /** What the kernel says to a batch, in an order of its own, as it tells of elements in any order. */
 export function answersIn(told: readonly ToldMessage[]): readonly unknown[] {
   const texts = told.map(({ type, payload }) => {
     const bytes = Buffer.from(payload, 'hex');
-    if (type !== NLMSG_ERROR) return JSON.stringify(objectOf(type & 0xff, bytes));
+    if (type !== NLMSG.ERROR) return JSON.stringify(objectOf(type & 0xff, bytes));
     const details = partsOf(bytes.subarray(DETAILS_AT), undefined, '');
     const errno = -bytes.readInt32LE(0);
     // Where a chain is too deep and wrong for its hook, too, the first that is met counts, in any order of elements.
-    const isOfReach = details.length === 0 && (errno === EMLINK || errno === EOPNOTSUPP);
+    const isOfReach = details.length === 0 && (errno === E.EMLINK || errno === E.EOPNOTSUPP);
     return JSON.stringify([
       bytes.readUInt32LE(SEQUENCE_AT),
       isOfReach ? 'wrong from a hook' : errno,
@@ -71,7 +62,7 @@ export function dumpRequest(
 ): Buffer {
   const builder = new MessageBuilder();
   builder
-    .begin((SUBSYSTEM << 8) | kind, NLM_F_REQUEST | NLM_F_DUMP, 1, 0)
+    .begin((SUBSYSTEM << 8) | kind, NLM_F.REQUEST | NLM_F.DUMP, 1, 0)
     .raw(Uint8Array.of(family, 0, 0, 0));
   put(builder);
   return builder.end().take();
@@ -80,7 +71,7 @@ export function dumpRequest(
 /** The objects of a dump. */
 export function objectsIn(told: readonly ToldMessage[]): readonly unknown[] {
   return told
-    .filter(({ type }) => type !== NLMSG_DONE)
+    .filter(({ type }) => type !== NLMSG.DONE)
     .map(({ type, payload }) => objectOf(type & 0xff, Buffer.from(payload, 'hex')));
 }
 
@@ -121,7 +112,7 @@ function objectOf(kind: number, bytes: Buffer): unknown {
 function partsOf(bytes: Buffer, nests: readonly string[] | undefined, before: string): readonly Part[] {
   const parts: Part[] = [];
   for (let at = 0; at + 4 <= bytes.length; at += aligned(bytes.readUInt16LE(at))) {
-    const type = bytes.readUInt16LE(at + 2) & NLA_TYPE_MASK;
+    const type = bytes.readUInt16LE(at + 2) & NLA.TYPE_MASK;
     const path = `${before}${type}`;
     const value = bytes.subarray(at + 4, at + bytes.readUInt16LE(at));
     const isTimeLeft = nests === ELEMENT_NESTS && path === `3.1.${ELEMENT.EXPIRATION}`;

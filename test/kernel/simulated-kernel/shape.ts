@@ -1,4 +1,4 @@
-import { aligned, NLA_TYPE_MASK, NLMSG_DONE, NLMSG_ERROR } from '../../simulation/kernel/netlink/numbers.js';
+import { NLA, NLMSG, aligned } from '../../simulation/kernel/netlink/numbers.js';
 import type { ToldMessage } from './conversation.js';
 
 /** How messages of a protocol are read and compared. */
@@ -20,8 +20,8 @@ const NLMSGERR_HEADER = 20;
 export function partsOf({ type, flags, payload }: ToldMessage, shape: Shape): Parts {
   const bytes = Buffer.from(payload, 'hex');
   const parts: Record<string, string> = { type: String(type), flags: flags.toString(16) };
-  if (type === NLMSG_DONE) return parts;
-  if (type === NLMSG_ERROR) {
+  if (type === NLMSG.DONE) return parts;
+  if (type === NLMSG.ERROR) {
     parts['errno'] = String(-bytes.readInt32LE(0));
     readInto(parts, bytes.subarray(NLMSGERR_HEADER), '', { ...shape, nests: new Set(), varying: new Set() });
     return parts;
@@ -40,10 +40,10 @@ function readInto(parts: Record<string, string>, bytes: Buffer, before: string, 
   for (let at = 0; at + 4 <= bytes.length;) {
     const length = bytes.readUInt16LE(at);
     const type = bytes.readUInt16LE(at + 2);
-    const path = `${before}${type & NLA_TYPE_MASK}`;
+    const path = `${before}${type & NLA.TYPE_MASK}`;
     const value = bytes.subarray(at + 4, at + length);
     if (shape.nests.has(path)) {
-      parts[path] = (type & ~NLA_TYPE_MASK).toString(16);
+      parts[path] = (type & ~NLA.TYPE_MASK).toString(16);
       readInto(parts, value, `${path}.`, shape);
     } else parts[path] = shape.varying.has(path) ? 'varies' : value.toString('hex');
     at += aligned(length);

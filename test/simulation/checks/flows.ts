@@ -1,5 +1,4 @@
-import type { Connection } from '../kernel/conntrack/connection.js';
-import { IPPROTO, STATUS } from '../kernel/conntrack/ctnetlink.js';
+import { IPPROTO, STATUS, type Connection } from '../kernel/conntrack/ctnetlink.js';
 import type { Simulation } from '../simulation.js';
 
 /**

@@ -1,6 +1,6 @@
 import { NetlinkSocket, type NetlinkSocketOptions } from '../../../src/adapters/netlink/netlink-socket.js';
-import type { KernelTime } from './kernel-time.js';
-import type { NetlinkProtocol } from './netlink-protocol.js';
+import type { KernelTime } from './change.js';
+import type { NetlinkProtocol } from './netlink/requests.js';
 import { Sockets } from './sockets.js';
 
 /** A time that is set by hand. What is planned happens when it comes. */

@@ -17,15 +17,13 @@ import { IpvsFamily } from './ipvs/ipvs-family.js';
 import { VirtualServers } from './ipvs/virtual-servers.js';
 import { mountConntrackFiles, mountKernelFiles } from './kernel-files.js';
 import { Netfilter } from './netfilter.js';
-import { ENOENT } from './netlink/numbers.js';
-import type { NetlinkProtocol } from './netlink-protocol.js';
+import type { NetlinkProtocol } from './netlink/requests.js';
 import { NfTables } from './nf-tables/nf-tables.js';
 import { legacyGetsockopt } from './programs/legacy-info.js';
 import { LockFiles } from './programs/lock-files.js';
 import { Programs } from './programs/programs.js';
 import { Links } from './route/links.js';
 import { RouteProtocol } from './route/route-protocol.js';
-import { Routes } from './route/routes.js';
 import { Sockets } from './sockets.js';
 
 /** NETLINK_…. */
@@ -78,13 +76,8 @@ export class Machine {
     this.sockets = new Sockets({
       protocols,
       beforeCall: (pid) => this.beforeEach(pid),
-      files: this.locks,
-      others: {
-        getsockopt: (domain, level, option, value) =>
-          legacyGetsockopt(this.programs, domain, level, option, value),
-        // No program of this machine listens there.
-        sendToPath: () => ENOENT,
-      },
+      flock: (pid, descriptor, operation) => this.locks.flock(pid, descriptor, operation),
+      getsockopt: (...asked) => legacyGetsockopt(this.programs, ...asked),
     });
     const time = {
       get now() {
@@ -98,15 +91,9 @@ export class Machine {
       this.connections,
       time,
       this.sockets.multicastOf(PROTOCOL.NETFILTER),
-      {
-        filtersTuples: !settings.kernel.startsWith('5.4'),
-      },
+      !settings.kernel.startsWith('5.4'),
     );
-    this.routing = new RouteProtocol(
-      this.links,
-      new Routes(this.links),
-      this.sockets.multicastOf(PROTOCOL.ROUTE),
-    );
+    this.routing = new RouteProtocol(this.links, this.sockets.multicastOf(PROTOCOL.ROUTE));
     this.nfTables = new NfTables({
       now: () => scheduler.now,
       release: settings.kernel,

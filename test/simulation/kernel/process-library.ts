@@ -1,28 +1,37 @@
 import { constants } from 'node:os';
 import type { CLibrary } from '../../../src/adapters/process/c-library.js';
-import type { KernelProcess } from './kernel-process.js';
-import { EBADF, EINVAL, ENOPROTOOPT, ENOTCONN, EOPNOTSUPP } from './netlink/numbers.js';
-import { OpenSocket } from './open-socket.js';
-import type { Sockets } from './sockets.js';
+import { E } from './netlink/numbers.js';
+import type { OpenSocket, Sockets } from './sockets.js';
 
-const SOL_SOCKET = 1;
-const SOL_NETLINK = 270;
-const SO_SNDBUF = 7;
-const SO_RCVBUF = 8;
-const SO_SNDBUFFORCE = 32;
-const SO_RCVBUFFORCE = 33;
+const [SOL_SOCKET, SOL_NETLINK] = [1, 270];
+const SO = { SNDBUF: 7, RCVBUF: 8, SNDBUFFORCE: 32, RCVBUFFORCE: 33 } as const;
 /** Of NETLINK_CAP_ACK and NETLINK_EXT_ACK, and of others that are taken and change nothing here. */
 const NETLINK_OPTIONS = [5, 10, 11, 12];
 /** Of `net.core.rmem_max` and `wmem_max`. */
 const MOST_WITHOUT_FORCE = 212_992;
-const F_SETFL = 4;
-const F_SETOWN = 8;
-const F_SETSIG = 10;
+const F = { SETFL: 4, SETOWN: 8, SETSIG: 10 } as const;
 const O_ASYNC = 0o20000;
 
-interface BackgroundOutcome {
-  readonly result: number;
-  readonly errno: number;
+/** A process of the simulated machine, as its kernel sees it. */
+export interface KernelProcess {
+  readonly pid: number;
+  isAlive(): boolean;
+  /** Runs something a little later, unless the process has ended by then. */
+  soon(run: () => void): void;
+  /** Sends it a signal, by its name. */
+  raise(signal: string): void;
+  /** It ends by itself. */
+  exit(code: number): void;
+}
+
+/** What calls do that have nothing to do with netlink. Each returns an errno, 0 for success. */
+export interface LibraryOptions {
+  /** Asked before each call: it may end the process, which then does not make the call, or make the call fail. */
+  readonly beforeCall?: (pid: number, call: string) => number;
+  /** EAGAIN where another holds the lock, EBADF for a descriptor that is not open. */
+  readonly flock?: (pid: number, descriptor: number, operation: number) => number;
+  /** Of a raw IP socket: of iptables-legacy, what the kernel tells of its tables. */
+  readonly getsockopt?: (domain: number, level: number, option: number, value: Buffer) => number;
 }
 
 /** The calls of one process. They are values, so that a caller may take them out. */
@@ -40,30 +49,31 @@ export class ProcessLibrary implements CLibrary {
 
   readonly bind: CLibrary['bind'] = (fd, address, length) =>
     this.onNetlink('bind', fd, (socket) => {
-      if (length < 12) return -EINVAL;
+      if (length < 12) return -E.EINVAL;
       this.sockets.bind(socket, address.readUInt32LE(8));
       return 0;
     });
 
-  readonly getsockopt: CLibrary['getsockopt'] = (fd, level, option, value, length) =>
+  readonly getsockopt: CLibrary['getsockopt'] = (fd, level, option, value) =>
     this.call('getsockopt', () => {
       const socket = this.sockets.find(this.process.pid, fd);
-      if (!socket) return -EBADF;
-      if (socket instanceof OpenSocket) return -ENOPROTOOPT;
-      const { others } = this.sockets.options;
-      return others ? -others.getsockopt(socket.domain, level, option, value, length) : -ENOPROTOOPT;
+      if (!socket) return -E.EBADF;
+      const { getsockopt } = this.sockets.options;
+      return 'domain' in socket && getsockopt
+        ? -getsockopt(socket.domain, level, option, value)
+        : -E.ENOPROTOOPT;
     });
 
   readonly setsockopt: CLibrary['setsockopt'] = (fd, level, option, value) =>
     this.onNetlink('setsockopt', fd, (socket) => {
-      if (level === SOL_NETLINK) return NETLINK_OPTIONS.includes(option) ? 0 : -ENOPROTOOPT;
-      if (level !== SOL_SOCKET) return -ENOPROTOOPT;
+      if (level === SOL_NETLINK && NETLINK_OPTIONS.includes(option)) return 0;
+      if (level !== SOL_SOCKET) return -E.ENOPROTOOPT;
       const wanted = value.readInt32LE(0);
-      const size =
-        2 * (option === SO_SNDBUF || option === SO_RCVBUF ? Math.min(wanted, MOST_WITHOUT_FORCE) : wanted);
-      if (option === SO_SNDBUF || option === SO_SNDBUFFORCE) socket.sendBuffer = size;
-      else if (option === SO_RCVBUF || option === SO_RCVBUFFORCE) socket.receiveBuffer = size;
-      else return -ENOPROTOOPT;
+      const most = option === SO.SNDBUF || option === SO.RCVBUF ? MOST_WITHOUT_FORCE : Infinity;
+      const size = 2 * Math.min(wanted, most);
+      if (option === SO.SNDBUF || option === SO.SNDBUFFORCE) socket.sendBuffer = size;
+      else if (option === SO.RCVBUF || option === SO.RCVBUFFORCE) socket.receiveBuffer = size;
+      else return -E.ENOPROTOOPT;
       return 0;
     });
 
@@ -75,22 +85,15 @@ export class ProcessLibrary implements CLibrary {
 
   readonly fcntl: CLibrary['fcntl'] = (fd, command, value) =>
     this.onNetlink('fcntl', fd, (socket) => {
-      switch (command) {
-        case F_SETOWN:
-          return 0;
-        case F_SETSIG:
-          this.signals.set(socket, signalName(value));
-          return 0;
-        case F_SETFL:
-          socket.announcedBy = (value & O_ASYNC) === 0 ? undefined : (this.signals.get(socket) ?? 'SIGIO');
-          return 0;
-        default:
-          return -EINVAL;
-      }
+      if (command === F.SETSIG) this.signals.set(socket, signalName(value));
+      else if (command === F.SETFL)
+        socket.announcedBy = (value & O_ASYNC) === 0 ? undefined : (this.signals.get(socket) ?? 'SIGIO');
+      else if (command !== F.SETOWN) return -E.EINVAL;
+      return 0;
     });
 
   readonly flock: CLibrary['flock'] = (fd, operation) =>
-    this.call('flock', () => -(this.sockets.options.files?.flock(this.process.pid, fd, operation) ?? EBADF));
+    this.call('flock', () => -(this.sockets.options.flock?.(this.process.pid, fd, operation) ?? E.EBADF));
 
   readonly send: CLibrary['send'] = (fd, bytes, length) =>
     this.onNetlink('send', fd, (socket) => {
@@ -101,16 +104,9 @@ export class ProcessLibrary implements CLibrary {
   readonly sendInBackground: CLibrary['sendInBackground'] = (fd, bytes, length, flags) =>
     this.inBackground(() => this.send(fd, bytes, length, flags));
 
-  readonly sendto: CLibrary['sendto'] = (fd, bytes, length, _flags, address, addressLength) =>
-    this.call('sendto', () => {
-      const socket = this.sockets.find(this.process.pid, fd);
-      if (!socket) return -EBADF;
-      const { others } = this.sockets.options;
-      if (socket instanceof OpenSocket || !others) return -ENOTCONN;
-      const path = address.toString('utf8', 2, addressLength);
-      const errno = others.sendToPath(this.process.pid, path, Buffer.from(bytes.subarray(0, length)));
-      return errno === 0 ? length : -errno;
-    });
+  /** No program of this machine listens at a path. */
+  readonly sendto: CLibrary['sendto'] = (fd) =>
+    this.call('sendto', () => (this.sockets.find(this.process.pid, fd) ? -E.ENOENT : -E.EBADF));
 
   readonly recv: CLibrary['recv'] = (fd, bytes, length, flags) =>
     this.onNetlink('recv', fd, (socket) => socket.receive(bytes.subarray(0, length), flags));
@@ -119,7 +115,7 @@ export class ProcessLibrary implements CLibrary {
     this.inBackground(() => this.recv(fd, bytes, length, flags));
 
   readonly close: CLibrary['close'] = (fd) =>
-    this.call('close', () => (this.sockets.close(this.process.pid, fd) ? 0 : -EBADF));
+    this.call('close', () => (this.sockets.close(this.process.pid, fd) ? 0 : -E.EBADF));
 
   readonly setrlimit: CLibrary['setrlimit'] = () => this.call('setrlimit', () => 0);
 
@@ -134,8 +130,10 @@ export class ProcessLibrary implements CLibrary {
 
   /** @param run returns an errno as a negative number where it fails */
   private call(name: string, run: () => number): number {
-    const refused = this.hasEnded ? EBADF : (this.sockets.options.beforeCall?.(this.process.pid, name) ?? 0);
-    const result = this.hasEnded ? -EBADF : refused === 0 ? run() : -refused;
+    const refused = this.hasEnded
+      ? E.EBADF
+      : (this.sockets.options.beforeCall?.(this.process.pid, name) ?? 0);
+    const result = this.hasEnded ? -E.EBADF : refused === 0 ? run() : -refused;
     if (result >= 0) return result;
     this.error = -result;
     return -1;
@@ -144,12 +142,12 @@ export class ProcessLibrary implements CLibrary {
   private onNetlink(name: string, fd: number, run: (socket: OpenSocket) => number): number {
     return this.call(name, () => {
       const socket = this.sockets.find(this.process.pid, fd);
-      if (!socket) return -EBADF;
-      return socket instanceof OpenSocket ? run(socket) : -EOPNOTSUPP;
+      if (!socket) return -E.EBADF;
+      return 'domain' in socket ? -E.EOPNOTSUPP : run(socket);
     });
   }
 
-  private inBackground(call: () => number): Promise<BackgroundOutcome> {
+  private inBackground(call: () => number): Promise<{ readonly result: number; readonly errno: number }> {
     return new Promise((resolve) => {
       if (this.hasEnded) return;
       this.process.soon(() => {

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
-import { EAGAIN, EBADF, EINTR, EMSGSIZE, ENOBUFS } from './netlink/numbers.js';
-import type { KernelSocket } from './netlink-protocol.js';
+import { E } from './netlink/numbers.js';
+import type { KernelSocket } from './netlink/requests.js';
 import { Sockets } from './sockets.js';
 
 const [NETLINK, RAW, PROTOCOL] = [16, 3, 0];
@@ -65,7 +65,7 @@ it('has an answer when `send` returns, and then no other', () => {
   expect(libc.send(fd, MESSAGE, MESSAGE.length, 0)).toBe(MESSAGE.length);
   expect(buffer.toString('utf8', 0, libc.recv(fd, buffer, buffer.length, 0))).toBe('message');
   expect(libc.recv(fd, buffer, buffer.length, 0)).toBe(-1);
-  expect(libc.errno()).toBe(EAGAIN);
+  expect(libc.errno()).toBe(E.EAGAIN);
 });
 
 it('gives the first socket of a process its number, and others numbers that nobody has', () => {
@@ -87,7 +87,7 @@ it('loses what does not fit, says so once, and takes nothing until all is read',
   echo.times = 50;
   libc.send(fd, MESSAGE, MESSAGE.length, 0);
   expect(libc.recv(fd, buffer, buffer.length, 0)).toBe(-1);
-  expect(libc.errno()).toBe(ENOBUFS);
+  expect(libc.errno()).toBe(E.ENOBUFS);
   echo.times = 1;
   libc.send(fd, Buffer.from('late'), 4, 0);
   const read: string[] = [];
@@ -105,7 +105,7 @@ it('sends no more than the send buffer holds', () => {
   const fd = opened(libc);
   const much = Buffer.alloc(300_000);
   expect(libc.send(fd, much, much.length, 0)).toBe(-1);
-  expect(libc.errno()).toBe(EMSGSIZE);
+  expect(libc.errno()).toBe(E.EMSGSIZE);
   const size = Buffer.alloc(4);
   size.writeInt32LE(300_000);
   libc.setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, size, 4);
@@ -156,7 +156,7 @@ it('lets no call of a process that has ended do anything, and closes its sockets
     () => libc.close(fd),
   ]) {
     expect(call()).toBe(-1);
-    expect(libc.errno()).toBe(EBADF);
+    expect(libc.errno()).toBe(E.EBADF);
   }
   await expect(Promise.race([inBackground, Promise.resolve('never')])).resolves.toBe('never');
 });
@@ -165,9 +165,9 @@ it('asks before each call, which may fail or be the last one', () => {
   const { process, faults, calls, sends } = machine();
   const libc = process(42);
   const fd = opened(libc);
-  faults.set('send', EINTR);
+  faults.set('send', E.EINTR);
   expect(libc.send(fd, MESSAGE, 1, 0)).toBe(-1);
-  expect(libc.errno()).toBe(EINTR);
+  expect(libc.errno()).toBe(E.EINTR);
   expect(sends).toEqual([]);
   expect(calls).toEqual(['socket', 'bind', 'send']);
 });

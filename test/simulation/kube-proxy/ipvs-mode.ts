@@ -64,7 +64,7 @@ export const ipvsMode: KubeProxyMode = {
 
 function serverId(family: IpFamily, { address, port, protocol }: ExpectedFrontend): ServerId {
   const number = IPPROTO[protocol as keyof typeof IPPROTO];
-  return { family: AF[family], protocol: number, address: address!, port, firewallMark: 0 };
+  return { family: AF[family], protocol: number, address: address!, port };
 }
 
 function writeServer({ servers }: Machine, id: ServerId, port: ServedPort, isInside: boolean): void {
@@ -93,8 +93,7 @@ function writeServer({ servers }: Machine, id: ServerId, port: ServedPort, isIns
 }
 
 function destinationOf(family: IpFamily, { address, port }: ExpectedEndpoint) {
-  const thresholds = { upperThreshold: 0, lowerThreshold: 0 };
-  return { family: AF[family], address, port, forwarding: 0, weight: 1, ...thresholds };
+  return { family: AF[family], address, port, forwarding: 0, weight: 1 };
 }
 
 function fill({ programs }: Machine, sets: IpvsSets): void {

@@ -1,11 +1,21 @@
-import { NO_PROCESS, type Change } from '../change.js';
-import type { KernelTime } from '../kernel-time.js';
+import { NO_PROCESS, type Change, type KernelTime } from '../change.js';
 import { familyOf } from '../netlink/addresses.js';
-import { AF_UNSPEC, EEXIST, ENOMEM } from '../netlink/numbers.js';
-import type { Connection, Entry } from './connection.js';
-import { IPPROTO, SCTP, STATUS, TCP, TCP_FLAG } from './ctnetlink.js';
-import { lifetime } from './lifetime.js';
-import { tupleKey, type Tuple } from './tuple.js';
+import { AF, E } from '../netlink/numbers.js';
+import {
+  IPPROTO,
+  SCTP,
+  STATUS,
+  TCP,
+  TCP_FLAG,
+  type Connection,
+  type Happening,
+  type Tuple,
+} from './ctnetlink.js';
+
+/** How the table keeps a connection. */
+type Entry = { -readonly [Key in keyof Connection]: Connection[Key] } & {
+  readonly [Direction in 'sent' | 'answered']: { packets: number; bytes: number };
+};
 
 /** Where packets are led to. */
 export interface Target {
@@ -14,44 +24,46 @@ export interface Target {
 }
 
 /** What else may be said of a connection that begins. */
-export interface Opening {
+interface Opening {
   readonly zone?: number;
-  readonly mark?: number;
   /** Bytes of its first packet. */
   readonly bytes?: number;
   /** The address that its packets leave with, if they are masqueraded. */
   readonly masqueradedAs?: string;
 }
 
-/** What happens to connections. */
-export type Happening = 'began' | 'changed' | 'ceased';
-
 /** How often the table is searched for connections that are over, at most. Milliseconds. */
 const COLLECTION = 10_000;
 
-/** The settings below /proc/sys/net/netfilter, as the kernel has them after booting. */
-const SYSCTLS: readonly (readonly [string, number])[] = [
-  ['nf_conntrack_max', 262_144],
-  ['nf_conntrack_buckets', 65_536],
-  ['nf_conntrack_acct', 0],
-  ['nf_conntrack_events', 2],
-  ['nf_conntrack_timestamp', 0],
-  ['nf_conntrack_tcp_be_liberal', 0],
-  ['nf_conntrack_tcp_timeout_syn_sent', 120],
-  ['nf_conntrack_tcp_timeout_syn_recv', 60],
-  ['nf_conntrack_tcp_timeout_established', 432_000],
-  ['nf_conntrack_tcp_timeout_close_wait', 60],
-  ['nf_conntrack_tcp_timeout_time_wait', 120],
-  ['nf_conntrack_sctp_timeout_cookie_wait', 3],
-  ['nf_conntrack_sctp_timeout_established', 210],
-  ['nf_conntrack_udp_timeout', 30],
-  ['nf_conntrack_udp_timeout_stream', 120],
-];
+/** The settings below /proc/sys/net/netfilter, as the kernel has them after booting; timeouts in seconds. */
+const SYSCTLS: Readonly<Record<string, number>> = {
+  nf_conntrack_max: 262_144,
+  nf_conntrack_buckets: 65_536,
+  nf_conntrack_acct: 0,
+  nf_conntrack_events: 2,
+  nf_conntrack_timestamp: 0,
+  nf_conntrack_tcp_be_liberal: 0,
+  nf_conntrack_tcp_timeout_syn_sent: 120,
+  nf_conntrack_tcp_timeout_syn_recv: 60,
+  nf_conntrack_tcp_timeout_established: 432_000,
+  nf_conntrack_tcp_timeout_close_wait: 60,
+  nf_conntrack_tcp_timeout_time_wait: 120,
+  nf_conntrack_sctp_timeout_cookie_wait: 3,
+  nf_conntrack_sctp_timeout_established: 210,
+  nf_conntrack_udp_timeout: 30,
+  nf_conntrack_udp_timeout_stream: 120,
+};
+const TCP_TIMEOUTS: Readonly<Record<number, string>> = {
+  [TCP.SYN_SENT]: 'syn_sent',
+  [TCP.SYN_RECV]: 'syn_recv',
+  [TCP.ESTABLISHED]: 'established',
+  [TCP.TIME_WAIT]: 'time_wait',
+};
 
 /** The table of tracked connections of a machine. */
 export class Connections {
-  /** Changed by whoever writes below /proc/sys/net/netfilter; timeouts in seconds. */
-  readonly sysctls = new Map(SYSCTLS);
+  /** Changed by whoever writes below /proc/sys/net/netfilter. */
+  readonly sysctls = new Map(Object.entries(SYSCTLS));
   /** Told after connections were removed or made by a request, not of what packets and time do. */
   onChange: (change: Change) => void = () => {};
   /** Told everything. */
@@ -92,7 +104,7 @@ export class Connections {
   open(
     tuple: Tuple,
     ledTo: (tuple: Tuple) => Target | undefined,
-    { zone = 0, mark = 0, bytes = 60, masqueradedAs }: Opening = {},
+    { zone = 0, bytes = 60, masqueradedAs }: Opening = {},
   ): Connection | undefined {
     const found = this.find(tuple, zone);
     if (found) {
@@ -107,18 +119,15 @@ export class Connections {
     if (!target || !this.hasRoom()) return undefined;
     const reply = this.freeReply(tuple, target, masqueradedAs ?? tuple.source, zone);
     const entry: Entry = {
+      ...{ original: tuple, reply, zone, id: idOf(tuple, zone) },
       ...{
-        original: tuple,
-        reply,
-        zone,
-        mark,
-        id: idOf(tuple, zone),
         status: STATUS.CONFIRMED | natStatus(tuple, reply),
+        state: firstState(tuple.protocol),
+        expiresAt: 0,
       },
-      ...{ state: firstState(tuple.protocol), startedAt: this.time.now, expiresAt: 0 },
-      ...{ sentFlags: 0, answeredFlags: 0 },
-      ...{ sent: { packets: 1, bytes }, answered: { packets: 0, bytes: 0 } },
+      ...{ sentFlags: 0, answeredFlags: 0, sent: { packets: 1, bytes }, answered: { packets: 0, bytes: 0 } },
     };
+    this.refresh(entry);
     this.add(entry);
     return entry;
   }
@@ -128,25 +137,25 @@ export class Connections {
     const entry = connection as Entry;
     entry.sent.packets++;
     entry.sent.bytes += bytes;
-    if (entry.original.protocol === IPPROTO.TCP)
+    if (entry.original.protocol === IPPROTO.TCP) {
       entry.sentFlags |= TCP_FLAG.MAXACK_SET | TCP_FLAG.DATA_UNACKNOWLEDGED;
-    if (entry.original.protocol === IPPROTO.TCP && entry.state === TCP.SYN_RECV)
-      this.change(entry, { state: TCP.ESTABLISHED, status: entry.status | STATUS.ASSURED });
+      if (entry.state === TCP.SYN_RECV)
+        this.change(entry, { state: TCP.ESTABLISHED, status: entry.status | STATUS.ASSURED });
+    }
     this.refresh(entry);
   }
 
   /** A packet of the other end. */
   answer(connection: Connection, bytes = 60): void {
     const entry = connection as Entry;
+    const { protocol } = entry.original;
     entry.answered.packets++;
     entry.answered.bytes += bytes;
-    if (entry.original.protocol === IPPROTO.TCP) {
+    if (protocol === IPPROTO.TCP) {
       entry.answeredFlags |= TCP_FLAG.MAXACK_SET;
       entry.sentFlags &= ~TCP_FLAG.DATA_UNACKNOWLEDGED;
     }
-    const isFirst = (entry.status & STATUS.SEEN_REPLY) === 0;
-    const { protocol } = entry.original;
-    if (isFirst) {
+    if ((entry.status & STATUS.SEEN_REPLY) === 0) {
       const state =
         protocol === IPPROTO.TCP ? TCP.SYN_RECV : protocol === IPPROTO.SCTP ? SCTP.ESTABLISHED : 0;
       this.change(entry, { state, status: entry.status | STATUS.SEEN_REPLY });
@@ -162,11 +171,11 @@ export class Connections {
   }
 
   /** Puts a connection into the table as it is. Returns an errno where there is no room, or another has one of its tuples. */
-  insert(connection: Connection, process = NO_PROCESS): number {
+  insert(connection: Omit<Connection, 'id'>, process = NO_PROCESS): number {
     const { original, reply, zone } = connection;
-    if (this.find(original, zone) ?? this.find(reply, zone)) return EEXIST;
-    if (!this.hasRoom()) return ENOMEM;
-    this.add(connection as Entry, true);
+    if (this.find(original, zone) ?? this.find(reply, zone)) return E.EEXIST;
+    if (!this.hasRoom()) return E.ENOMEM;
+    this.add({ ...connection, id: idOf(original, zone) });
     this.onChange({ process });
     return 0;
   }
@@ -174,9 +183,7 @@ export class Connections {
   /** What a request changes of a connection. */
   update(
     connection: Connection,
-    change: Partial<
-      Pick<Connection, 'status' | 'mark' | 'state' | 'sentFlags' | 'answeredFlags' | 'expiresAt'>
-    >,
+    change: Partial<Pick<Connection, 'status' | 'state' | 'sentFlags' | 'answeredFlags' | 'expiresAt'>>,
     process = NO_PROCESS,
   ): void {
     this.change(connection as Entry, change);
@@ -189,9 +196,9 @@ export class Connections {
   }
 
   /** Removes all of a family, or of both (`conntrack -F`). */
-  flush(family: number = AF_UNSPEC, process = NO_PROCESS): void {
+  flush(family: number = AF.UNSPEC, process = NO_PROCESS): void {
     const doomed = [...this.entries].filter(
-      ({ original }) => family === AF_UNSPEC || familyOf(original.source) === family,
+      ({ original }) => family === AF.UNSPEC || familyOf(original.source) === family,
     );
     for (const entry of doomed) this.drop(entry);
     if (doomed.length > 0) this.onChange({ process });
@@ -207,21 +214,19 @@ export class Connections {
     const most = this.sysctl('nf_conntrack_max');
     if (most === 0 || entries.size < most) return true;
     this.collect();
+    const spared = [...entries].find(({ status }) => (status & STATUS.ASSURED) === 0);
+    if (entries.size >= most && spared) this.drop(spared);
     if (entries.size < most) return true;
-    for (const entry of entries)
-      if ((entry.status & STATUS.ASSURED) === 0) {
-        this.drop(entry);
-        return true;
-      }
     this.dropped++;
     return false;
   }
 
   /** The reply tuple; if another connection has it, with another port of the client. */
   private freeReply(tuple: Tuple, target: Target, client: string, zone: number): Tuple {
+    const { protocol, sourcePort: port } = tuple;
     let reply: Tuple = {
-      ...{ protocol: tuple.protocol, source: target.address, sourcePort: target.port },
-      ...{ destination: client, destinationPort: tuple.sourcePort },
+      ...{ protocol, source: target.address, sourcePort: target.port },
+      ...{ destination: client, destinationPort: port },
     };
     while (this.find(reply, zone))
       reply = {
@@ -231,11 +236,10 @@ export class Connections {
     return reply;
   }
 
-  private add(entry: Entry, isWhole = false): void {
+  private add(entry: Entry): void {
     this.entries.add(entry);
     this.byTuple.set(tupleKey(entry.original, entry.zone), entry);
     this.byTuple.set(tupleKey(entry.reply, entry.zone), entry);
-    if (!isWhole) this.refresh(entry);
     this.onEvent('began', entry);
     this.collectAfter(entry);
   }
@@ -246,7 +250,7 @@ export class Connections {
   }
 
   private refresh(entry: Entry): void {
-    entry.expiresAt = this.time.now + lifetime(entry, this.sysctls) * 1_000;
+    entry.expiresAt = this.time.now + this.sysctl(timeoutName(entry)) * 1_000;
   }
 
   private drop(entry: Entry): boolean {
@@ -277,6 +281,14 @@ export class Connections {
   }
 }
 
+/** The sysctl that says how long a connection lasts after its last packet. */
+function timeoutName({ original: { protocol }, state, status }: Connection): string {
+  if (protocol === IPPROTO.TCP) return `nf_conntrack_tcp_timeout_${TCP_TIMEOUTS[state] ?? 'close_wait'}`;
+  if (protocol === IPPROTO.SCTP)
+    return `nf_conntrack_sctp_timeout_${state === SCTP.COOKIE_WAIT ? 'cookie_wait' : 'established'}`;
+  return (status & STATUS.ASSURED) === 0 ? 'nf_conntrack_udp_timeout' : 'nf_conntrack_udp_timeout_stream';
+}
+
 function firstState(protocol: number): number {
   if (protocol === IPPROTO.TCP) return TCP.SYN_SENT;
   return protocol === IPPROTO.SCTP ? SCTP.COOKIE_WAIT : 0;
@@ -289,8 +301,14 @@ function natStatus(tuple: Tuple, reply: Tuple): number {
   return done | (isLed ? STATUS.DST_NAT : 0) | (isMasqueraded ? STATUS.SRC_NAT : 0);
 }
 
+/** What tells tuples apart. */
+function tupleKey(tuple: Tuple, zone: number): string {
+  const { protocol, source, sourcePort, destination, destinationPort } = tuple;
+  return `${zone} ${protocol} ${source} ${sourcePort} ${destination} ${destinationPort}`;
+}
+
 /** FNV-1a */
-export function idOf(tuple: Tuple, zone: number): number {
+function idOf(tuple: Tuple, zone: number): number {
   let hash = 0x811c9dc5;
   const key = tupleKey(tuple, zone);
   for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);

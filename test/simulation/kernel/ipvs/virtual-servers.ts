@@ -1,14 +1,12 @@
 import { NO_PROCESS, type Change } from '../change.js';
-import { EEXIST, EINVAL, ENOENT, ERANGE, ESRCH } from '../netlink/numbers.js';
-import { canBeDestination } from './destination-address.js';
+import { E } from '../netlink/numbers.js';
 import {
   destinationKey,
   serverKey,
   type Destination,
-  type DestinationSettings,
+  type NewDestination,
   type ServerId,
   type ServerSettings,
-  type Timeouts,
   type VirtualServer,
 } from './virtual-server.js';
 
@@ -20,31 +18,13 @@ interface KeptServer extends Mutable<ServerId & ServerSettings> {
   revision: number;
 }
 
-/** What identifies a destination and can be changed about it. */
-export type NewDestination = Pick<Destination, 'family' | 'address' | 'port'> & DestinationSettings;
-
-const USUAL_SCHEDULERS = [
-  'rr',
-  'wrr',
-  'lc',
-  'wlc',
-  'fo',
-  'ovf',
-  'lblc',
-  'lblcr',
-  'dh',
-  'sh',
-  'mh',
-  'sed',
-  'nq',
-  'twos',
-];
-const MAX_SECONDS = 0x7fff_ffff;
+/** Of the kernel, some of which it loads when they are asked for. */
+const SCHEDULERS: ReadonlySet<string> = new Set(
+  'none rr wrr lc wlc fo ovf lblc lblcr dh sh mh sed nq twos'.split(' '),
+);
 
 /** The virtual servers of a machine. Methods that change something return an errno, 0 when it was done. */
 export class VirtualServers {
-  /** That the kernel has, or can load. */
-  readonly schedulers = new Set(USUAL_SCHEDULERS);
   /** Told after each change. */
   onChange: (change: Change) => void = () => {};
   /** Of the lists of servers and destinations. */
@@ -52,15 +32,10 @@ export class VirtualServers {
   private readonly servers = new Map<string, KeptServer>();
   /** Removed destinations that still have connections, by both keys. One that is added again is the same. */
   private readonly removed = new Map<string, KeptDestination>();
-  private kept: Timeouts = { tcp: 900, tcpFin: 120, udp: 300 };
 
   /** All of them as they are now, by `serverKey`. Not a copy. */
   view(): ReadonlyMap<string, VirtualServer> {
     return this.servers;
-  }
-
-  get timeouts(): Timeouts {
-    return this.kept;
   }
 
   find(id: ServerId): VirtualServer | undefined {
@@ -73,73 +48,61 @@ export class VirtualServers {
   }
 
   add(id: ServerId, settings: ServerSettings, process = NO_PROCESS): number {
-    const key = serverKey(id);
-    if (this.servers.has(key)) return EEXIST;
-    const problem = this.problemOf(id, settings);
-    if (problem !== 0) return problem;
-    this.servers.set(key, { ...id, ...settings, destinations: new Map(), revision: this.version });
+    if (this.find(id)) return E.EEXIST;
+    if (!SCHEDULERS.has(settings.scheduler)) return E.ENOENT;
+    const server = { ...id, ...settings, destinations: new Map(), revision: this.version };
+    this.servers.set(serverKey(id), server);
     return this.done(process);
   }
 
   set(id: ServerId, settings: ServerSettings, process = NO_PROCESS): number {
-    const server = this.servers.get(serverKey(id));
-    if (!server) return ESRCH;
-    const problem = this.problemOf(id, settings);
-    if (problem !== 0) return problem;
-    Object.assign(server, settings, { revision: this.version });
-    return this.done(process);
+    return this.change(id, process, (server) => {
+      if (!SCHEDULERS.has(settings.scheduler)) return E.ENOENT;
+      Object.assign(server, settings);
+      return 0;
+    });
   }
 
   delete(id: ServerId, process = NO_PROCESS): number {
-    const key = serverKey(id);
-    const server = this.servers.get(key);
-    if (!server) return ESRCH;
-    for (const [destination, kept] of server.destinations) this.retire(key, destination, kept);
-    this.servers.delete(key);
-    return this.done(process);
+    return this.change(id, process, (server) => {
+      for (const kept of server.destinations.values()) this.retire(id, kept);
+      this.servers.delete(serverKey(id));
+      return 0;
+    });
   }
 
   addDestination(id: ServerId, destination: NewDestination, process = NO_PROCESS): number {
-    const server = this.servers.get(serverKey(id));
-    if (!server) return ESRCH;
-    const { destinations } = server;
-    const problem = problemOfDestination(destination);
-    if (problem !== 0) return problem;
-    const key = destinationKey(destination);
-    if (destinations.has(key)) return EEXIST;
-    if (!canBeDestination(destination.address)) return EINVAL;
-    const { activeConnections = 0, inactiveConnections = 0 } =
-      this.removed.get(`${serverKey(id)} ${key}`) ?? {};
-    this.removed.delete(`${serverKey(id)} ${key}`);
-    destinations.set(key, { ...destination, activeConnections, inactiveConnections });
-    server.revision = this.version;
-    return this.done(process);
+    return this.change(id, process, ({ destinations }) => {
+      const key = destinationKey(destination);
+      if (destination.weight < 0) return E.ERANGE;
+      if (destinations.has(key)) return E.EEXIST;
+      if (!canBeDestination(destination.address)) return E.EINVAL;
+      const removed = this.removed.get(`${serverKey(id)} ${key}`);
+      const { activeConnections = 0, inactiveConnections = 0 } = removed ?? {};
+      this.removed.delete(`${serverKey(id)} ${key}`);
+      destinations.set(key, { ...destination, activeConnections, inactiveConnections });
+      return 0;
+    });
   }
 
   setDestination(id: ServerId, destination: NewDestination, process = NO_PROCESS): number {
-    const server = this.servers.get(serverKey(id));
-    if (!server) return ESRCH;
-    const { destinations } = server;
-    const problem = problemOfDestination(destination);
-    if (problem !== 0) return problem;
-    const kept = destinations.get(destinationKey(destination));
-    if (!kept) return ENOENT;
-    Object.assign(kept, destination);
-    server.revision = this.version;
-    return this.done(process);
+    return this.change(id, process, ({ destinations }) => {
+      const kept = destinations.get(destinationKey(destination));
+      if (destination.weight < 0) return E.ERANGE;
+      if (!kept) return E.ENOENT;
+      Object.assign(kept, destination);
+      return 0;
+    });
   }
 
   deleteDestination(id: ServerId, of: Pick<Destination, 'address' | 'port'>, process = NO_PROCESS): number {
-    const server = this.servers.get(serverKey(id));
-    if (!server) return ESRCH;
-    const { destinations } = server;
-    const key = destinationKey(of);
-    const kept = destinations.get(key);
-    if (!kept) return ENOENT;
-    this.retire(serverKey(id), key, kept);
-    destinations.delete(key);
-    server.revision = this.version;
-    return this.done(process);
+    return this.change(id, process, ({ destinations }) => {
+      const kept = destinations.get(destinationKey(of));
+      if (!kept) return E.ENOENT;
+      this.retire(id, kept);
+      destinations.delete(destinationKey(of));
+      return 0;
+    });
   }
 
   /**
@@ -156,44 +119,46 @@ export class VirtualServers {
     const kept = this.servers.get(server)?.destinations.get(key) ?? removed;
     if (!kept) return false;
     Object.assign(kept, counts);
-    if (removed === kept && kept.activeConnections + kept.inactiveConnections === 0)
-      this.removed.delete(`${server} ${key}`);
+    if (removed === kept && !hasConnections(kept)) this.removed.delete(`${server} ${key}`);
     return true;
   }
 
   flush(process = NO_PROCESS): number {
     if (this.servers.size === 0) return 0;
-    for (const [key, { destinations }] of this.servers)
-      for (const [destination, kept] of destinations) this.retire(key, destination, kept);
+    for (const server of this.servers.values())
+      for (const kept of server.destinations.values()) this.retire(server, kept);
     this.servers.clear();
     return this.done(process);
   }
 
-  /** Seconds; 0 leaves one as it is. */
-  setTimeouts({ tcp = 0, tcpFin = 0, udp = 0 }: Partial<Timeouts>, process = NO_PROCESS): number {
-    if (Math.max(tcp, tcpFin, udp) > MAX_SECONDS) return EINVAL;
-    const { kept } = this;
-    this.kept = { tcp: tcp || kept.tcp, tcpFin: tcpFin || kept.tcpFin, udp: udp || kept.udp };
+  /** @param act returns an errno */
+  private change(id: ServerId, process: number, act: (server: KeptServer) => number): number {
+    const server = this.servers.get(serverKey(id));
+    if (!server) return E.ESRCH;
+    const errno = act(server);
+    if (errno !== 0) return errno;
+    server.revision = this.version;
     return this.done(process);
   }
 
-  private problemOf({ address }: ServerId, { scheduler, netmask }: ServerSettings): number {
-    if (scheduler !== 'none' && !this.schedulers.has(scheduler)) return ENOENT;
-    return address.includes(':') && (netmask < 1 || netmask > 128) ? EINVAL : 0;
+  private retire(server: ServerId, kept: KeptDestination): void {
+    if (hasConnections(kept)) this.removed.set(`${serverKey(server)} ${destinationKey(kept)}`, kept);
   }
 
-  private retire(server: string, destination: string, kept: KeptDestination): void {
-    if (kept.activeConnections + kept.inactiveConnections > 0)
-      this.removed.set(`${server} ${destination}`, kept);
-  }
-
-  private done(process: number): number {
+  private done(process: number): 0 {
     this.version++;
     this.onChange({ process });
     return 0;
   }
 }
 
-function problemOfDestination({ weight, upperThreshold, lowerThreshold }: DestinationSettings): number {
-  return weight < 0 || lowerThreshold > upperThreshold ? ERANGE : 0;
+function hasConnections({ activeConnections, inactiveConnections }: Destination): boolean {
+  return activeConnections + inactiveConnections > 0;
+}
+
+/** What the kernel takes for a destination that rewrites packets: no multicast, broadcast or link-local address. */
+function canBeDestination(address: string): boolean {
+  if (address.includes(':')) return address !== '::' && !/^(ff|fe[89ab])/.test(address);
+  const first = Number(address.split('.', 1)[0]);
+  return first > 0 && first < 224;
 }

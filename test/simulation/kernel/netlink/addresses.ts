@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { AF_INET, AF_INET6 } from './numbers.js';
+import { AF } from './numbers.js';
 
 /** The same few addresses are read again and again. */
 const known = new Map<string, Buffer>();
@@ -18,10 +18,14 @@ export function addressBytes(text: string): Buffer {
 
 /** Canonical text of four or sixteen bytes. */
 export function addressText(bytes: Uint8Array): string {
-  if (bytes.length === 4) return `${bytes[0]}.${bytes[1]}.${bytes[2]}.${bytes[3]}`;
-  return new ipaddr.IPv6([...bytes]).toRFC5952String();
+  return bytes.length === 4 ? bytes.join('.') : new ipaddr.IPv6([...bytes]).toRFC5952String();
 }
 
-export function familyOf(address: string): typeof AF_INET | typeof AF_INET6 {
-  return address.includes(':') ? AF_INET6 : AF_INET;
+export function familyOf(address: string): typeof AF.INET | typeof AF.INET6 {
+  return address.includes(':') ? AF.INET6 : AF.INET;
+}
+
+/** Bytes of an address of a family. */
+export function addressLength(family: number): 4 | 16 {
+  return family === AF.INET6 ? 16 : 4;
 }

@@ -1,6 +1,6 @@
-import { aligned, HEADER, NLA_F_NESTED } from './numbers.js';
+import { aligned, HEADER, NLA } from './numbers.js';
 
-/** Builds messages, one after the other in one datagram. */
+/** Builds messages, one after the other in one datagram. An attribute whose value is undefined is left out. */
 export class MessageBuilder {
   private bytes = Buffer.alloc(4096);
   private used = 0;
@@ -40,57 +40,52 @@ export class MessageBuilder {
     return this;
   }
 
-  attribute(type: number, value: Uint8Array): this {
+  attribute(type: number, value: Uint8Array | undefined): this {
+    if (!value) return this;
+    // The buffer may be another one behind the header.
     const at = this.header(type, value.length);
     this.bytes.set(value, at);
     return this;
   }
 
-  u8(type: number, value: number): this {
-    const at = this.header(type, 1);
-    this.bytes[at] = value;
-    return this;
+  u8(type: number, value: number | undefined): this {
+    return this.number(type, value, 1, (its, at) => (this.bytes[at] = its));
   }
 
-  u16(type: number, value: number): this {
-    const at = this.header(type, 2);
-    this.bytes.writeUInt16LE(value, at);
-    return this;
+  u16(type: number, value: number | undefined): this {
+    return this.number(type, value, 2, (its, at) => this.bytes.writeUInt16LE(its, at));
   }
 
-  u32(type: number, value: number): this {
-    const at = this.header(type, 4);
-    this.bytes.writeUInt32LE(value >>> 0, at);
-    return this;
+  u32(type: number, value: number | undefined): this {
+    return this.number(type, value, 4, (its, at) => this.bytes.writeUInt32LE(its >>> 0, at));
   }
 
   /** In network byte order, as the next ones. */
-  be16(type: number, value: number): this {
-    const at = this.header(type, 2);
-    this.bytes.writeUInt16BE(value, at);
-    return this;
+  be16(type: number, value: number | undefined): this {
+    return this.number(type, value, 2, (its, at) => this.bytes.writeUInt16BE(its, at));
   }
 
-  be32(type: number, value: number): this {
-    const at = this.header(type, 4);
-    this.bytes.writeUInt32BE(value >>> 0, at);
-    return this;
+  be32(type: number, value: number | undefined): this {
+    return this.number(type, value, 4, (its, at) => this.bytes.writeUInt32BE(its >>> 0, at));
   }
 
-  be64(type: number, value: number): this {
-    const at = this.header(type, 8);
-    this.bytes.writeBigUInt64BE(BigInt(value), at);
-    return this;
+  be64(type: number, value: number | bigint | undefined): this {
+    return this.number(type, value, 8, (its, at) => this.bytes.writeBigUInt64BE(BigInt(its), at));
   }
 
   /** With a zero byte at its end. */
-  text(type: number, value: string): this {
-    return this.attribute(type, Buffer.from(`${value}\0`, 'latin1'));
+  text(type: number, value: string | undefined): this {
+    return this.attribute(type, value === undefined ? undefined : Buffer.from(`${value}\0`, 'latin1'));
   }
 
-  /** @param flag some parts of the kernel mark what contains attributes, others do not */
-  nest(type: number, inner: (builder: this) => void, flag: typeof NLA_F_NESTED | 0 = NLA_F_NESTED): this {
-    const start = this.header(type | flag, 0) - 4;
+  /** Attributes in one that is marked as such, as programs and some parts of the kernel do. */
+  nest(type: number, inner: (builder: this) => void): this {
+    return this.plainNest(type | NLA.F_NESTED, inner);
+  }
+
+  /** The same without the mark. */
+  plainNest(type: number, inner: (builder: this) => void): this {
+    const start = this.header(type, 0) - 4;
     inner(this);
     this.bytes.writeUInt16LE(this.used - start, start);
     return this;
@@ -101,6 +96,16 @@ export class MessageBuilder {
     const built = Buffer.from(this.bytes.subarray(0, this.used));
     this.used = 0;
     return built;
+  }
+
+  private number<T>(
+    type: number,
+    value: T | undefined,
+    length: number,
+    write: (value: T, at: number) => void,
+  ): this {
+    if (value !== undefined) write(value, this.header(type, length));
+    return this;
   }
 
   /** Where the value of an attribute begins. */

@@ -1,77 +1,33 @@
-/** Numbers of linux/netlink.h, and of errors, as the kernel has them. */
-
 import { constants } from 'node:os';
 
-export const {
-  EPERM,
-  ENOENT,
-  ESRCH,
-  EINTR,
-  EAGAIN,
-  ENOMEM,
-  EBUSY,
-  EEXIST,
-  ENODEV,
-  EINVAL,
-  ERANGE,
-  EOPNOTSUPP,
-  EAFNOSUPPORT,
-  EADDRNOTAVAIL,
-  ENETUNREACH,
-  EHOSTUNREACH,
-  EACCES,
-  ENOBUFS,
-  EBADF,
-  EMSGSIZE,
-  ENOTCONN,
-  ENOPROTOOPT,
-  EPROTONOSUPPORT,
-  ENFILE,
-  E2BIG,
-  EMLINK,
-  ELOOP,
-  EFBIG,
-  ENODATA,
-} = constants.errno;
+/** Numbers of linux/netlink.h, and of errors, as the kernel has them. */
 
-export const AF_UNSPEC = 0;
-export const AF_INET = 2;
-export const AF_INET6 = 10;
-
+export const E = constants.errno;
+export const AF = { UNSPEC: 0, INET: 2, INET6: 10 } as const;
 /** Bytes of struct nlmsghdr. */
 export const HEADER = 16;
-
-export const NLMSG_ERROR = 2;
-export const NLMSG_DONE = 3;
-/** Messages of lower types are for netlink itself. */
-export const NLMSG_MIN_TYPE = 0x10;
-
-export const NLM_F_REQUEST = 0x1;
-export const NLM_F_MULTI = 0x2;
-export const NLM_F_ACK = 0x4;
-/** The sender hears what its request changes, too. */
-export const NLM_F_ECHO = 0x8;
-export const NLM_F_DUMP_INTR = 0x10;
-/** Something was left out of a dump, as asked for. */
-export const NLM_F_DUMP_FILTERED = 0x20;
-export const NLM_F_REPLACE = 0x100;
-export const NLM_F_EXCL = 0x200;
-export const NLM_F_CREATE = 0x400;
-export const NLM_F_APPEND = 0x800;
-/** Of a request that deletes: only what nothing depends on. */
-export const NLM_F_NONREC = 0x100;
-export const NLM_F_DUMP = 0x300;
-/** Of an error message. */
-export const NLM_F_CAPPED = 0x100;
-export const NLM_F_ACK_TLVS = 0x200;
-
-export const NLA_F_NESTED = 0x8000;
-export const NLA_TYPE_MASK = 0x3fff;
-
-export const NLMSGERR_ATTR_MSG = 1;
-export const NLMSGERR_ATTR_OFFS = 2;
+/** Types below the last one are for netlink itself. */
+export const NLMSG = { ERROR: 2, DONE: 3, MIN_TYPE: 0x10 } as const;
+/** Those of requests, of what is added, of what is deleted, and of errors. */
+export const NLM_F = {
+  ...{ REQUEST: 0x1, MULTI: 0x2, ACK: 0x4, ECHO: 0x8, DUMP_INTR: 0x10, DUMP_FILTERED: 0x20, DUMP: 0x300 },
+  ...{ REPLACE: 0x100, EXCL: 0x200, CREATE: 0x400, APPEND: 0x800 },
+  ...{ NONREC: 0x100, CAPPED: 0x100, ACK_TLVS: 0x200 },
+} as const;
+export const NLA = { F_NESTED: 0x8000, TYPE_MASK: 0x3fff } as const;
+export const NLMSGERR_ATTR = { MSG: 1, OFFS: 2 } as const;
 
 /** Messages and attributes begin at multiples of four. */
 export function aligned(length: number): number {
   return (length + 3) & ~3;
+}
+
+type Words<Text extends string> = Text extends `${infer First} ${infer Rest}` ? First | Words<Rest> : Text;
+
+/** Numbers from `first` on by the words of a text, of which `-` stands for a number that is not needed. */
+export function numbered<Text extends string>(
+  text: Text,
+  first = 0,
+): Readonly<Record<Exclude<Words<Text>, '-'>, number>> {
+  return Object.fromEntries(text.split(' ').map((word, index) => [word, first + index])) as never;
 }

@@ -1,5 +1,5 @@
-import { EINVAL, ENOENT, EPERM } from '../netlink/numbers.js';
-import { Attributes, Refused } from './attributes.js';
+import { E } from '../netlink/numbers.js';
+import { Attributes, Refusal } from '../netlink/attributes.js';
 import { tableId, type Chain, type NftSet, type Table } from './objects.js';
 import type { Transaction } from './changes/transaction.js';
 
@@ -47,7 +47,7 @@ export function messageAt(bytes: Buffer, start: number): Message | undefined {
   };
 }
 
-/** The table that a message is about. @throws Refused */
+/** The table that a message is about. @throws Refusal */
 export function tableOf(
   { tables }: Context,
   { family, attributes }: Message,
@@ -55,20 +55,20 @@ export function tableOf(
   port: number,
 ): Table {
   const name = attributes.text(attribute);
-  if (name === undefined) throw new Refused(EINVAL);
+  if (name === undefined) throw new Refusal(E.EINVAL);
   const table = tables.get(tableId(family, name));
-  if (!table) throw new Refused(ENOENT, attributes.at(attribute));
+  if (!table) throw new Refusal(E.ENOENT, attributes.at(attribute));
   if (table.owner !== undefined && port !== 0 && table.owner !== port)
-    throw new Refused(EPERM, attributes.at(attribute));
+    throw new Refusal(E.EPERM, attributes.at(attribute));
   return table;
 }
 
-/** @throws Refused */
+/** @throws Refusal */
 export function chainOf(table: Table, attributes: Attributes, attribute: number): Chain {
   const name = attributes.text(attribute);
-  if (name === undefined) throw new Refused(EINVAL, attributes.at(attribute));
+  if (name === undefined) throw new Refusal(E.EINVAL, attributes.at(attribute));
   const chain = table.chains.get(name);
-  if (!chain) throw new Refused(ENOENT, attributes.at(attribute));
+  if (!chain) throw new Refusal(E.ENOENT, attributes.at(attribute));
   return chain;
 }
 

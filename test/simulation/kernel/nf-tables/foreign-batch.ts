@@ -1,5 +1,5 @@
 import { MessageBuilder } from '../netlink/message-builder.js';
-import { NLM_F_APPEND, NLM_F_CREATE, NLM_F_REQUEST } from '../netlink/numbers.js';
+import { NLM_F } from '../netlink/numbers.js';
 import {
   BATCH_BEGIN,
   BATCH_END,
@@ -100,7 +100,7 @@ export class ForeignBatch {
   }
 
   addTable(flags = 0): this {
-    return this.put(MSG.NEWTABLE, NLM_F_CREATE, (builder) =>
+    return this.put(MSG.NEWTABLE, NLM_F.CREATE, (builder) =>
       builder.text(TABLE.NAME, this.table).be32(TABLE.FLAGS, flags),
     );
   }
@@ -123,7 +123,7 @@ export class ForeignBatch {
   }
 
   addChain({ name, hook }: RawChain): this {
-    return this.put(MSG.NEWCHAIN, NLM_F_CREATE, (builder) => {
+    return this.put(MSG.NEWCHAIN, NLM_F.CREATE, (builder) => {
       builder.text(CHAIN.TABLE, this.table).text(CHAIN.NAME, name);
       if (!hook) return;
       builder.nest(CHAIN.HOOK, () =>
@@ -142,7 +142,7 @@ export class ForeignBatch {
 
   /** At the end of a chain, or before its first rule. */
   addRule(chain: string, expressions: readonly RawExpression[], place: 'last' | 'first' = 'last'): this {
-    const flags = place === 'last' ? NLM_F_CREATE | NLM_F_APPEND : NLM_F_CREATE;
+    const flags = place === 'last' ? NLM_F.CREATE | NLM_F.APPEND : NLM_F.CREATE;
     return this.put(MSG.NEWRULE, flags, (builder) => {
       builder.text(RULE.TABLE, this.table).text(RULE.CHAIN, chain);
       builder.nest(RULE.EXPRESSIONS, () => {
@@ -157,7 +157,7 @@ export class ForeignBatch {
 
   /** Deletes a rule of the chain and adds it again there. */
   moveRule({ chain: { name }, handle, dumped, userdata }: Rule, place: 'last' | 'first'): this {
-    const flags = place === 'last' ? NLM_F_CREATE | NLM_F_APPEND : NLM_F_CREATE;
+    const flags = place === 'last' ? NLM_F.CREATE | NLM_F.APPEND : NLM_F.CREATE;
     return this.deleteRule(name, handle).put(MSG.NEWRULE, flags, (builder) => {
       builder.text(RULE.TABLE, this.table).text(RULE.CHAIN, name).attribute(RULE.EXPRESSIONS, dumped);
       if (userdata) builder.attribute(RULE.USERDATA, userdata);
@@ -172,7 +172,7 @@ export class ForeignBatch {
   }
 
   addSet({ name, flags, keyType, keyLength, data, timeout }: RawSet, id = this.sequence): this {
-    return this.put(MSG.NEWSET, NLM_F_CREATE, (builder) => {
+    return this.put(MSG.NEWSET, NLM_F.CREATE, (builder) => {
       builder.text(SET.TABLE, this.table).text(SET.NAME, name).be32(SET.ID, id);
       builder.be32(SET.FLAGS, flags).be32(SET.KEY_TYPE, keyType).be32(SET.KEY_LEN, keyLength);
       if (data) builder.be32(SET.DATA_TYPE, data.type).be32(SET.DATA_LEN, data.length);
@@ -211,7 +211,7 @@ export class ForeignBatch {
 
   /** Makes something by its attributes, as another kernel has listed it. @param kind the lower byte of the message's type */
   addListed(kind: number, attributes: Buffer): this {
-    const flags = kind === MSG.NEWRULE ? NLM_F_CREATE | NLM_F_APPEND : NLM_F_CREATE;
+    const flags = kind === MSG.NEWRULE ? NLM_F.CREATE | NLM_F.APPEND : NLM_F.CREATE;
     return this.put(kind, flags, (builder) => builder.raw(attributes));
   }
 
@@ -221,7 +221,7 @@ export class ForeignBatch {
     elements: readonly RawAttributes[] | undefined,
     id?: number,
   ): this {
-    return this.put(kind, kind === MSG.NEWSETELEM ? NLM_F_CREATE : 0, (builder) => {
+    return this.put(kind, kind === MSG.NEWSETELEM ? NLM_F.CREATE : 0, (builder) => {
       builder.text(ELEMENTS.TABLE, this.table).text(ELEMENTS.SET, set);
       if (id !== undefined) builder.be32(ELEMENTS.SET_ID, id);
       if (!elements) return;
@@ -233,7 +233,7 @@ export class ForeignBatch {
 
   private put(kind: number, flags: number, put: (builder: MessageBuilder) => unknown): this {
     const { builder } = this;
-    builder.begin((SUBSYSTEM << 8) | kind, NLM_F_REQUEST | flags, this.sequence++, 0);
+    builder.begin((SUBSYSTEM << 8) | kind, NLM_F.REQUEST | flags, this.sequence++, 0);
     builder.raw(Uint8Array.of(FAMILIES[this.family], 0, 0, 0));
     put(builder);
     this.parts.push(builder.end().take());
@@ -241,7 +241,7 @@ export class ForeignBatch {
   }
 
   private frame(type: number): void {
-    this.builder.begin(type, NLM_F_REQUEST, this.sequence++, 0).raw(Uint8Array.of(0, 0, 0, SUBSYSTEM));
+    this.builder.begin(type, NLM_F.REQUEST, this.sequence++, 0).raw(Uint8Array.of(0, 0, 0, SUBSYSTEM));
     this.parts.push(this.builder.end().take());
   }
 }

@@ -57,10 +57,8 @@ export function putChain(builder: MessageBuilder, chain: Chain, isGone = false):
   if (isGone) return;
   const { base } = chain;
   if (base) {
-    builder.nest(
-      CHAIN.HOOK,
-      () => builder.be32(HOOK.NUMBER, base.hook).be32(HOOK.PRIORITY, base.priority),
-      0,
+    builder.plainNest(CHAIN.HOOK, () =>
+      builder.be32(HOOK.NUMBER, base.hook).be32(HOOK.PRIORITY, base.priority),
     );
     builder.be32(CHAIN.POLICY, base.policy);
     builder.text(CHAIN.TYPE, base.type);
@@ -96,7 +94,7 @@ export function putSet(builder: MessageBuilder, set: NftSet, release: number, is
   if (set.gcInterval !== 0) builder.be32(SET.GC_INTERVAL, set.gcInterval);
   if (set.policy !== 0) builder.be32(SET.POLICY, set.policy);
   if (set.userdata) builder.attribute(SET.USERDATA, set.userdata);
-  builder.nest(SET.DESC, () => putDescription(builder, set), 0);
+  builder.plainNest(SET.DESC, () => putDescription(builder, set));
   if (set.expressions) builder.attribute(set.expressions.type, set.expressions.bytes);
   if (release >= FIRST_WITH_COUNT) builder.be32(SET.COUNT, countOf(set));
 }
@@ -110,27 +108,23 @@ function countOf(set: NftSet): number {
 function putDescription(builder: MessageBuilder, { size, fields }: NftSet): void {
   if (size !== 0) builder.be32(DESC.SIZE, size);
   if (fields.length < 2) return;
-  builder.nest(
-    DESC.CONCAT,
-    () => {
-      for (const length of fields) builder.nest(LIST_ELEM, () => builder.be32(FIELD_LEN, length), 0);
-    },
-    0,
-  );
+  builder.plainNest(DESC.CONCAT, () => {
+    for (const length of fields) builder.plainNest(LIST_ELEM, () => builder.be32(FIELD_LEN, length));
+  });
 }
 
 /** A message about elements of a set, whose list `put` fills. */
 export function putElements(builder: MessageBuilder, set: NftSet, put: () => void): void {
   builder.text(ELEMENTS.TABLE, set.table.name);
   builder.text(ELEMENTS.SET, set.name);
-  builder.nest(ELEMENTS.LIST, put, 0);
+  builder.plainNest(ELEMENTS.LIST, put);
 }
 
 const elementBuilder = new MessageBuilder();
 
 export function putElement(builder: MessageBuilder, set: NftSet, element: Element, now: number): void {
   if (isFlagged(set, SET_FLAG.TIMEOUT))
-    return void builder.nest(LIST_ELEM, () => putElementParts(builder, set, element, now), 0);
+    return void builder.plainNest(LIST_ELEM, () => putElementParts(builder, set, element, now));
   if (!element.listed) {
     putElementParts(elementBuilder, set, element, now);
     element.listed = elementBuilder.take();
@@ -141,23 +135,16 @@ export function putElement(builder: MessageBuilder, set: NftSet, element: Elemen
 function putElementParts(builder: MessageBuilder, set: NftSet, element: Element, now: number): void {
   const { key, keyEnd, value, verdict, expressions } = element;
   const put = (type: number, bytes: Buffer) =>
-    builder.nest(type, () => builder.attribute(DATA.VALUE, bytes), 0);
+    builder.plainNest(type, () => builder.attribute(DATA.VALUE, bytes));
   if (key) put(ELEMENT.KEY, key);
   if (keyEnd) put(ELEMENT.KEY_END, keyEnd);
   if (value) put(ELEMENT.DATA, value);
   if (verdict)
-    builder.nest(
-      ELEMENT.DATA,
-      () =>
-        builder.nest(
-          DATA.VERDICT,
-          () => {
-            builder.be32(VERDICT.CODE, verdict.code);
-            if (verdict.chain) builder.text(VERDICT.CHAIN, verdict.chain.name);
-          },
-          0,
-        ),
-      0,
+    builder.plainNest(ELEMENT.DATA, () =>
+      builder.plainNest(DATA.VERDICT, () => {
+        builder.be32(VERDICT.CODE, verdict.code);
+        if (verdict.chain) builder.text(VERDICT.CHAIN, verdict.chain.name);
+      }),
     );
   if (expressions) builder.attribute(expressions.type, expressions.bytes);
   if (element.counter) builder.text(ELEMENT.OBJREF, element.counter.name);
@@ -176,10 +163,8 @@ export function putCounter(builder: MessageBuilder, counter: Counter, isGone = f
   builder.be32(OBJECT.TYPE, OBJECT_COUNTER);
   if (isGone) return;
   builder.be32(OBJECT.USE, counter.uses);
-  builder.nest(
-    OBJECT.DATA,
-    () => builder.be64(COUNTER.BYTES, counter.bytes).be64(COUNTER.PACKETS, counter.packets),
-    0,
+  builder.plainNest(OBJECT.DATA, () =>
+    builder.be64(COUNTER.BYTES, counter.bytes).be64(COUNTER.PACKETS, counter.packets),
   );
   if (counter.userdata) builder.attribute(OBJECT.USERDATA, counter.userdata);
 }

@@ -2,10 +2,15 @@ import type { FindElement } from '../../../../src/diagnostics/domain/nftables/el
 import { getOrMake } from '../../../../src/domain/model/maps.js';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 import type { KernelTable } from '../../../../src/domain/nftables/kernel/ruleset.js';
-import type { KernelSocket, Multicast, NetlinkProtocol } from '../netlink-protocol.js';
-import { EOPNOTSUPP, NLM_F_ACK, NLM_F_ECHO, NLM_F_REQUEST, NLMSG_MIN_TYPE } from '../netlink/numbers.js';
-import { acknowledge } from '../netlink/requests.js';
-import { Refused } from './attributes.js';
+import {
+  acknowledge,
+  requestAt,
+  type KernelSocket,
+  type Multicast,
+  type NetlinkProtocol,
+} from '../netlink/requests.js';
+import { E, NLMSG, NLM_F } from '../netlink/numbers.js';
+import { Refusal } from '../netlink/attributes.js';
 import { Batch, type Answer, type BatchOutcome } from './changes/batch.js';
 import { messageAt, type Context, type Message } from './context.js';
 import { addRemembered } from './changes/elements.js';
@@ -148,10 +153,9 @@ export class NfTables implements NetlinkProtocol {
     return found !== undefined && addRemembered(found, key, timeout, this.options.now());
   }
 
-  handle(socket: KernelSocket, bytes: Buffer): number {
+  handle(socket: KernelSocket, bytes: Buffer): void {
     if (bytes.length >= HEADER && bytes.readUInt16LE(4) === BATCH_BEGIN) this.batch(socket, bytes);
     else this.ask(socket, bytes);
-    return 0;
   }
 
   closed({ port }: KernelSocket): void {
@@ -184,8 +188,8 @@ export class NfTables implements NetlinkProtocol {
     if (!begin) return;
     const refuse = (errno: number): void => answer(socket, bytes, { start: 0, errno });
     const subsystem = bytes.readUInt16BE(HEADER + 2);
-    if (subsystem !== SUBSYSTEM && bytes.readUInt16LE(HEADER + 2) !== SUBSYSTEM) return refuse(EOPNOTSUPP);
-    const expected = begin.attributes.u32(BATCH_GENID) ?? 0;
+    if (subsystem !== SUBSYSTEM && bytes.readUInt16LE(HEADER + 2) !== SUBSYSTEM) return refuse(E.EOPNOTSUPP);
+    const expected = begin.attributes.be32(BATCH_GENID) ?? 0;
     if (expected !== 0 && expected !== this.last) return refuse(ERESTART);
     this.sent++;
     if (this.faults.takeLoss()) socket.lose();
@@ -214,7 +218,7 @@ export class NfTables implements NetlinkProtocol {
     }
     const first = messageAt(bytes, (bytes.readUInt32LE(0) + 3) & ~3);
     const sequence = first?.sequence ?? 0;
-    const wantsNumber = first !== undefined && (first.flags & NLM_F_ECHO) !== 0;
+    const wantsNumber = first !== undefined && (first.flags & NLM_F.ECHO) !== 0;
     if (wantsNumber)
       socket.deliver(generationMessage({ port, sequence }, this.last, process, this.nameOf(process)));
     this.tellAll(process, port, sequence, this.nameOf(process));
@@ -279,15 +283,15 @@ export class NfTables implements NetlinkProtocol {
 
   private askOne(socket: KernelSocket, message: Message): void {
     const { bytes, start, flags } = message;
-    const isForUs = (flags & NLM_F_REQUEST) !== 0 && bytes.readUInt16LE(start + 4) >= NLMSG_MIN_TYPE;
+    const isForUs = (flags & NLM_F.REQUEST) !== 0 && bytes.readUInt16LE(start + 4) >= NLMSG.MIN_TYPE;
     try {
       if (isForUs && this.questions.answer(socket, message)) return;
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
+      if (!(error instanceof Refusal)) throw error;
       const { errno, at } = error;
       return answer(socket, bytes, { start, errno, ...(at !== undefined && { offset: at - start }) });
     }
-    if ((flags & NLM_F_ACK) !== 0) answer(socket, bytes, { start, errno: 0 });
+    if ((flags & NLM_F.ACK) !== 0) answer(socket, bytes, { start, errno: 0 });
   }
 }
 
@@ -296,10 +300,8 @@ function isOfElement({ message }: Notice): boolean {
 }
 
 function answer(socket: KernelSocket, bytes: Buffer, { start, errno, offset }: Answer): void {
-  const sequence = bytes.readUInt32LE(start + 8);
-  const header = bytes.subarray(start, start + HEADER);
-  const refusal = errno === 0 ? undefined : { errno, ...(offset !== undefined && { offset }) };
-  acknowledge(socket, { sequence, header }, refusal);
+  const at = offset === undefined ? {} : { at: start + offset };
+  acknowledge(socket, requestAt(bytes, start)!, { errno, ...at });
 }
 
 function changedIn({ changed }: Transaction): ReadonlySet<string> {

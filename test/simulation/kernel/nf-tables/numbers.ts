@@ -134,7 +134,6 @@ export const DATA_VERDICT = 0xffff_ff00;
 export const VERDICT_LENGTH = 16;
 
 export const MAX_VALUE_LENGTH = 64;
-export const MAX_NAME_LENGTH = 255;
 export const MAX_USERDATA_LENGTH = 256;
 export const MAX_EXPRESSIONS = 128;
 export const JUMP_STACK_SIZE = 16;

@@ -1,5 +1,4 @@
 import { constants } from 'node:os';
-import type { FileLocks } from '../kernel-process.js';
 import type { XtablesLock } from './xtables-lock.js';
 
 const LOCK_EXCLUSIVE = 2;
@@ -8,7 +7,7 @@ const UNLOCK = 8;
 const { EAGAIN, EBADF, EINVAL } = constants.errno;
 
 /** `flock` on files of the simulated machine, which its programs lock, too. A process that ends gives up its locks. */
-export class LockFiles implements FileLocks {
+export class LockFiles {
   /** Who holds a lock: an open file of a process. */
   private readonly holders = new Map<string, object>();
 

@@ -1,29 +1,42 @@
 import { NO_PROCESS, type Change } from '../change.js';
 import { addressBytes, addressText, familyOf } from '../netlink/addresses.js';
-import { AF_INET6, EADDRNOTAVAIL, EEXIST, ENODEV } from '../netlink/numbers.js';
-import type { DeviceAddress, Link } from './link.js';
-import { isWithin } from './prefix.js';
-import { IFF, SCOPE } from './rtnetlink.js';
+import { AF, E } from '../netlink/numbers.js';
+
+/** Of linux/if.h. */
+export const IFF = {
+  ...{ UP: 0x1, BROADCAST: 0x2, LOOPBACK: 0x8, RUNNING: 0x40, NOARP: 0x80 },
+  ...{ MULTICAST: 0x1000, LOWER_UP: 0x10000 },
+} as const;
+/** RT_SCOPE_… */
+const SCOPE = { UNIVERSE: 0, LINK: 253, HOST: 254 } as const;
+const ALL_FLAGS = 0xffff_ffff;
+const IS_RUNNING = IFF.UP | IFF.RUNNING | IFF.LOWER_UP;
+
+/** A network device. */
+export interface Link {
+  readonly index: number;
+  readonly name: string;
+  /** `dummy`, `veth`, …; empty for hardware and loopback. */
+  readonly kind: string;
+  /** IFF_… */
+  readonly flags: number;
+}
+
+/** An address of a device. */
+export interface DeviceAddress {
+  readonly device: Link;
+  /** Canonical. */
+  readonly address: string;
+  readonly prefixLength: number;
+  /** RT_SCOPE_… */
+  readonly scope: number;
+}
 
 /** What happens to devices and addresses. */
 export type LinkEvent =
-  | {
-      readonly kind: 'link' | 'link gone';
-      readonly link: Link;
-      /** Which of its flags changed. */
-      readonly change: number;
-    }
+  /** With the flags that changed. */
+  | { readonly kind: 'link' | 'link gone'; readonly link: Link; readonly change: number }
   | { readonly kind: 'address' | 'address gone'; readonly address: DeviceAddress };
-
-/** A device to make. */
-export interface NewLink {
-  readonly name: string;
-  /** Empty for hardware. */
-  readonly kind: string;
-  readonly flags?: number;
-}
-
-const ALL_FLAGS = 0xffff_ffff;
 
 /** Devices and their addresses. Methods that change something return an errno, 0 when it was done. */
 export class Links {
@@ -42,7 +55,7 @@ export class Links {
   private nextIndex = 1;
 
   constructor() {
-    this.addLink({ name: 'lo', kind: '', flags: IFF.UP | IFF.LOOPBACK | IFF.RUNNING | IFF.LOWER_UP });
+    this.addLink({ name: 'lo', kind: '', flags: IS_RUNNING | IFF.LOOPBACK });
     this.addAddress('lo', '127.0.0.1', 8);
     this.addAddress('lo', '::1', 128);
   }
@@ -63,95 +76,78 @@ export class Links {
 
   /** Whether packets to it are for this machine. */
   isLocal(address: string): boolean {
-    if (this.owners.has(address)) return true;
-    return address.startsWith('127.');
+    return this.owners.has(address) || address.startsWith('127.');
   }
 
-  addLink({ name, kind, flags = defaultFlags(kind) }: NewLink, process = NO_PROCESS): number {
-    if (this.byName.has(name)) return EEXIST;
-    const index = this.nextIndex++;
-    const isLoopback = (flags & IFF.LOOPBACK) !== 0;
-    const link: Link = {
-      ...{ index, name, kind, flags, mtu: isLoopback ? 65_536 : 1_500 },
-      hardwareAddress: isLoopback ? Buffer.alloc(6) : Buffer.of(2, 0, 0, 0, index >>> 8, index & 0xff),
-    };
-    this.addressesOf.set(index, new Map());
+  /** @param added empty kind for hardware */
+  addLink(
+    added: { readonly name: string; readonly kind: string; readonly flags?: number },
+    process = NO_PROCESS,
+  ): number {
+    const { name, kind, flags = defaultFlags(kind) } = added;
+    if (this.byName.has(name)) return E.EEXIST;
+    const link: Link = { index: this.nextIndex++, name, kind, flags };
+    this.addressesOf.set(link.index, new Map());
     this.put(link);
-    this.changed({ kind: 'link', link, change: ALL_FLAGS }, process);
-    return 0;
+    return this.changed({ kind: 'link', link, change: ALL_FLAGS }, process);
   }
 
   /** It loses its addresses of IPv6 when it goes down, as usual. */
   setUp(name: string, isUp: boolean, process = NO_PROCESS): number {
     const link = this.byName.get(name);
-    if (!link) return ENODEV;
-    const running = IFF.UP | IFF.RUNNING | IFF.LOWER_UP;
-    const flags = isUp ? link.flags | running : link.flags & ~running;
+    if (!link) return E.ENODEV;
+    const flags = isUp ? link.flags | IS_RUNNING : link.flags & ~IS_RUNNING;
     if (flags === link.flags) return 0;
-    if (!isUp) this.dropAddresses(link, ({ address }) => familyOf(address) === AF_INET6);
+    if (!isUp) this.dropAddresses(link, ({ address }) => familyOf(address) === AF.INET6);
     const changed = { ...link, flags };
     this.put(changed);
     const addresses = this.addressesOf.get(link.index)!;
     for (const [key, address] of addresses) addresses.set(key, { ...address, device: changed });
-    this.changed({ kind: 'link', link: changed, change: flags ^ link.flags }, process);
-    return 0;
+    return this.changed({ kind: 'link', link: changed, change: flags ^ link.flags }, process);
   }
 
   /** Its addresses go with it. */
   removeLink(name: string, process = NO_PROCESS): number {
     const link = this.byName.get(name);
-    if (!link) return ENODEV;
+    if (!link) return E.ENODEV;
     this.dropAddresses(link, () => true);
     this.byName.delete(name);
     this.byIndex.delete(link.index);
     this.addressesOf.delete(link.index);
-    this.changed({ kind: 'link gone', link, change: ALL_FLAGS }, process);
-    return 0;
+    return this.changed({ kind: 'link gone', link, change: ALL_FLAGS }, process);
   }
 
   addAddress(
     device: string,
     text: string,
     prefixLength: number,
-    { peer = text, scope }: { readonly peer?: string; readonly scope?: number } = {},
+    { scope }: { readonly scope?: number } = {},
     process = NO_PROCESS,
   ): number {
     const link = this.byName.get(device);
-    if (!link) return ENODEV;
+    if (!link) return E.ENODEV;
     const address = canonical(text);
-    const added = {
-      device: link,
-      address,
-      prefixLength,
-      peer: canonical(peer),
-      scope: scope ?? scopeOf(address),
-    };
+    const added = { device: link, address, prefixLength, scope: scope ?? scopeOf(address) };
     const addresses = this.addressesOf.get(link.index)!;
-    const key = keyOf(added);
-    if (addresses.has(key)) return EEXIST;
-    addresses.set(key, added);
+    if (addresses.has(keyOf(added))) return E.EEXIST;
+    addresses.set(keyOf(added), added);
     this.owners.set(address, (this.owners.get(address) ?? 0) + 1);
-    this.changed({ kind: 'address', address: added }, process);
-    return 0;
+    return this.changed({ kind: 'address', address: added }, process);
   }
 
   /** @param prefixLength of whichever length if it is undefined */
   removeAddress(device: string, text: string, prefixLength?: number, process = NO_PROCESS): number {
     const link = this.byName.get(device);
-    if (!link) return ENODEV;
+    if (!link) return E.ENODEV;
     const address = canonical(text);
     const addresses = this.addressesOf.get(link.index)!;
-    const isMeant = (found: DeviceAddress | undefined): boolean =>
-      found?.address === address && (prefixLength ?? found.prefixLength) === found.prefixLength;
-    const likely = keyOf({ address, prefixLength: prefixLength ?? 0, peer: address });
-    const key = isMeant(addresses.get(likely))
-      ? likely
-      : [...addresses.keys()].find((other) => isMeant(addresses.get(other)));
-    const found = key === undefined ? undefined : addresses.get(key);
-    if (key === undefined || !found) return EADDRNOTAVAIL;
-    this.drop(link, key, found);
-    this.changed({ kind: 'address gone', address: found }, process);
-    return 0;
+    const found =
+      prefixLength === undefined
+        ? [...addresses.values()].find((one) => one.address === address)
+        : addresses.get(keyOf({ address, prefixLength }));
+    if (!found || found.prefixLength !== (prefixLength ?? found.prefixLength)) return E.EADDRNOTAVAIL;
+    this.drop(link, found);
+    return this.changed({ kind: 'address gone', address: found }, process);
   }
 
   private put(link: Link): void {
@@ -160,49 +156,42 @@ export class Links {
   }
 
   private dropAddresses(link: Link, isMeant: (address: DeviceAddress) => boolean): void {
-    for (const [key, address] of this.addressesOf.get(link.index)!) {
-      if (!isMeant(address)) continue;
-      this.drop(link, key, address);
+    for (const address of [...this.addressesOf.get(link.index)!.values()].filter(isMeant)) {
+      this.drop(link, address);
       this.version++;
       this.onEvent({ kind: 'address gone', address });
     }
   }
 
-  private drop(link: Link, key: string, { address }: DeviceAddress): void {
-    this.addressesOf.get(link.index)!.delete(key);
-    const left = this.owners.get(address)! - 1;
-    if (left === 0) this.owners.delete(address);
-    else this.owners.set(address, left);
+  private drop(link: Link, address: DeviceAddress): void {
+    this.addressesOf.get(link.index)!.delete(keyOf(address));
+    const left = this.owners.get(address.address)! - 1;
+    if (left === 0) this.owners.delete(address.address);
+    else this.owners.set(address.address, left);
   }
 
-  private changed(event: LinkEvent, process: number): void {
+  private changed(event: LinkEvent, process: number): 0 {
     this.version++;
     this.onEvent(event);
     this.onChange({ process });
+    return 0;
   }
 }
 
-/** What the kernel compares: of IPv4 also the other end's prefix. */
-function keyOf({
-  address,
-  prefixLength,
-  peer,
-}: Pick<DeviceAddress, 'address' | 'prefixLength' | 'peer'>): string {
-  return familyOf(address) === AF_INET6 ? address : `${address}/${prefixLength} ${peer}`;
+/** What the kernel compares: of IPv6 only the address. */
+function keyOf({ address, prefixLength }: Pick<DeviceAddress, 'address' | 'prefixLength'>): string {
+  return familyOf(address) === AF.INET6 ? address : `${address}/${prefixLength}`;
 }
 
 function scopeOf(address: string): number {
   if (address === '::1' || address.startsWith('127.')) return SCOPE.HOST;
-  const isLinkLocal =
-    familyOf(address) === AF_INET6 && isWithin(addressBytes(address), addressBytes('fe80::'), 10);
-  return isLinkLocal ? SCOPE.LINK : SCOPE.UNIVERSE;
+  return /^fe[89ab]/.test(address) ? SCOPE.LINK : SCOPE.UNIVERSE;
 }
 
 function defaultFlags(kind: string): number {
-  if (kind === 'dummy') return IFF.BROADCAST | IFF.NOARP;
-  return IFF.UP | IFF.BROADCAST | IFF.MULTICAST | IFF.RUNNING | IFF.LOWER_UP;
+  return kind === 'dummy' ? IFF.BROADCAST | IFF.NOARP : IS_RUNNING | IFF.BROADCAST | IFF.MULTICAST;
 }
 
 function canonical(address: string): string {
-  return familyOf(address) === AF_INET6 ? addressText(addressBytes(address)) : address;
+  return familyOf(address) === AF.INET6 ? addressText(addressBytes(address)) : address;
 }

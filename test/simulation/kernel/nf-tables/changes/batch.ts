@@ -1,12 +1,5 @@
-import {
-  EINVAL,
-  ENOMEM,
-  NLM_F_ACK,
-  NLM_F_ECHO,
-  NLM_F_REQUEST,
-  NLMSG_MIN_TYPE,
-} from '../../netlink/numbers.js';
-import { Refused, within } from '../attributes.js';
+import { E, NLMSG, NLM_F } from '../../netlink/numbers.js';
+import { Refusal, within } from '../../netlink/attributes.js';
 import { deleteChain, newChain } from './chains.js';
 import { messageAt, type Context, type Message } from '../context.js';
 import { deleteCounter, newCounter } from './counters.js';
@@ -109,7 +102,7 @@ export class Batch {
         transaction.backTo(0);
         return undefined;
       }
-      errno = EINVAL;
+      errno = E.EINVAL;
     }
     if (isRefused || errno !== 0 || !isComplete) {
       transaction.backTo(0);
@@ -143,7 +136,7 @@ export class Batch {
       if (!message || type === BATCH_BEGIN) return { first, isComplete: false, isRefused: true };
       if (type === BATCH_END) return { first, isComplete: true, isRefused, endsAt: start };
       const errno = this.work(transaction, message, type);
-      if (errno === ENOMEM) return this.given(first, errno);
+      if (errno === E.ENOMEM) return this.given(first, errno);
       if (errno !== 0) isRefused = true;
       start += aligned(message.end - start);
     }
@@ -159,24 +152,24 @@ export class Batch {
   /** The error of a message, which is noted; 0 if there is none. */
   private work(transaction: Transaction, message: Message, type: number): number {
     const { start, flags } = message;
-    const wantsNotice = (flags & NLM_F_ECHO) !== 0;
+    const wantsNotice = (flags & NLM_F.ECHO) !== 0;
     transaction.notices = wantsNotice ? [] : undefined;
     try {
-      if ((flags & NLM_F_REQUEST) === 0 || type < NLMSG_MIN_TYPE || type >> 8 !== SUBSYSTEM)
-        throw new Refused(EINVAL);
+      if ((flags & NLM_F.REQUEST) === 0 || type < NLMSG.MIN_TYPE || type >> 8 !== SUBSYSTEM)
+        throw new Refusal(E.EINVAL);
       const destroy = this.context.release >= FIRST_WITH_DESTROY ? DESTROY[message.kind] : undefined;
       const work = WORK[message.kind] ?? destroy;
-      if (!work) throw new Refused(EINVAL);
+      if (!work) throw new Refusal(E.EINVAL);
       for (const fault of this.faults) lookFor(fault, message);
       work(this.context, transaction, message);
       if (LOOKED_AT_AFTER.includes(message.kind)) this.lookEachTime(message);
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
+      if (!(error instanceof Refusal)) throw error;
       const { errno, at } = error;
       this.answers.push({ start, errno, ...(at !== undefined && { offset: at - start }) });
       return errno;
     }
-    if ((flags & NLM_F_ACK) !== 0) this.answers.push({ start, errno: 0 });
+    if ((flags & NLM_F.ACK) !== 0) this.answers.push({ start, errno: 0 });
     for (const notice of transaction.notices ?? [])
       this.notices.push({ ...notice, sequence: message.sequence });
     return 0;
@@ -188,12 +181,12 @@ export class Batch {
   }
 
   private errorAtEnd({ unbound }: Transaction): number {
-    return unbound.size > 0 ? EINVAL : 0;
+    return unbound.size > 0 ? E.EINVAL : 0;
   }
 
   private wantsAnswer(start: number): boolean {
     const isKnown = this.context.release >= FIRST_WITH_FRAME_ANSWERS;
-    return isKnown && (this.bytes.readUInt16LE(start + 6) & NLM_F_ACK) !== 0;
+    return isKnown && (this.bytes.readUInt16LE(start + 6) & NLM_F.ACK) !== 0;
   }
 }
 
@@ -205,7 +198,7 @@ function lookAtAll({ tables }: Context): boolean {
     try {
       look(table);
     } catch (error) {
-      if (error instanceof Refused) return false;
+      if (error instanceof Refusal) return false;
       throw error;
     }
     table.validation = 'skip';
@@ -213,15 +206,15 @@ function lookAtAll({ tables }: Context): boolean {
   return true;
 }
 
-/** @throws Refused for a message that has in it what the fault is about, naming the element */
+/** @throws Refusal for a message that has in it what the fault is about, naming the element */
 function lookFor({ containing, errno }: Fault, { bytes, start, end, attributes, kind }: Message): void {
   if (containing === undefined || !ADDING.includes(kind)) return;
   const found = start + bytes.subarray(start, end).indexOf(containing);
   if (found < start) return;
   const list = kind === MSG.NEWSETELEM ? attributes.at(ELEMENTS.LIST) : undefined;
   for (const at of list === undefined ? [] : within(bytes, list))
-    if (found < at + bytes.readUInt16LE(at)) throw new Refused(errno, at);
-  throw new Refused(errno);
+    if (found < at + bytes.readUInt16LE(at)) throw new Refusal(errno, at);
+  throw new Refusal(errno);
 }
 
 function aligned(length: number): number {

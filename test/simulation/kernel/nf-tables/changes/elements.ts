@@ -1,14 +1,5 @@
-import {
-  EBUSY,
-  EEXIST,
-  EINVAL,
-  ENFILE,
-  ENOENT,
-  EOPNOTSUPP,
-  ERANGE,
-  NLM_F_EXCL,
-} from '../../netlink/numbers.js';
-import { attributesOf, naming, Refused, within, type Attributes } from '../attributes.js';
+import { E, NLM_F } from '../../netlink/numbers.js';
+import { attributesOf, naming, Refusal, within, type Attributes } from '../../netlink/attributes.js';
 import { findSet, tableOf, type Context, type Message } from '../context.js';
 import { valueIn } from '../expressions/sent-expression.js';
 import { DATA, DATA_VERDICT, ELEMENT, ELEMENT_FLAG, ELEMENTS, MSG, SET_FLAG } from '../numbers.js';
@@ -45,10 +36,10 @@ export interface ElementNotice {
 export function newElements(context: Context, transaction: Transaction, message: Message): void {
   const { attributes, bytes, flags } = message;
   const list = attributes.at(ELEMENTS.LIST);
-  if (list === undefined) throw new Refused(EINVAL);
+  if (list === undefined) throw new Refusal(E.EINVAL);
   const set = setOf(context, transaction, message);
   const isFixed = isFlagged(set, SET_FLAG.CONSTANT) || isFlagged(set, SET_FLAG.ANONYMOUS);
-  if (isFixed && set.bindings.size > 0) throw new Refused(EBUSY);
+  if (isFixed && set.bindings.size > 0) throw new Refusal(E.EBUSY);
   for (const at of within(bytes, list))
     naming(at, () => add(context, transaction, set, elementIn(set, bytes, at, transaction.now), flags));
 }
@@ -57,8 +48,8 @@ export function newElements(context: Context, transaction: Transaction, message:
 export function deleteElements(context: Context, transaction: Transaction, message: Message): void {
   const { attributes, bytes, kind } = message;
   const set = setOf(context, undefined, message, transaction.port);
-  if (isFlagged(set, SET_FLAG.ANONYMOUS)) throw new Refused(EOPNOTSUPP);
-  if (isFlagged(set, SET_FLAG.CONSTANT) && set.bindings.size > 0) throw new Refused(EBUSY);
+  if (isFlagged(set, SET_FLAG.ANONYMOUS)) throw new Refusal(E.EOPNOTSUPP);
+  if (isFlagged(set, SET_FLAG.CONSTANT) && set.bindings.size > 0) throw new Refusal(E.EBUSY);
   const list = attributes.at(ELEMENTS.LIST);
   if (list === undefined) {
     for (const element of [...set.elements.values()])
@@ -69,11 +60,11 @@ export function deleteElements(context: Context, transaction: Transaction, messa
     naming(at, () => {
       const element = findElement(set, bytes, at, transaction.now);
       if (element) remove(transaction, set, element);
-      else if (kind !== MSG.DESTROYSETELEM) throw new Refused(ENOENT);
+      else if (kind !== MSG.DESTROYSETELEM) throw new Refusal(E.ENOENT);
     });
 }
 
-/** The element whose key is in the entry that begins here. @throws Refused for what cannot be a key */
+/** The element whose key is in the entry that begins here. @throws Refusal for what cannot be a key */
 export function findElement(set: NftSet, bytes: Buffer, at: number, now: number): Element | undefined {
   const entry = attributesOf(bytes, at);
   const flags = flagsIn(set, entry);
@@ -117,18 +108,18 @@ function setOf(
 ): NftSet {
   const { attributes } = message;
   const table = tableOf(context, message, ELEMENTS.TABLE, port);
-  const [name, id] = [attributes.text(ELEMENTS.SET), attributes.u32(ELEMENTS.SET_ID)];
+  const [name, id] = [attributes.text(ELEMENTS.SET), attributes.be32(ELEMENTS.SET_ID)];
   const set = findSet(table, name, id, transaction);
-  if (!set) throw new Refused(ENOENT, attributes.at(ELEMENTS.SET));
+  if (!set) throw new Refusal(E.ENOENT, attributes.at(ELEMENTS.SET));
   return set;
 }
 
 function flagsIn(set: NftSet, entry: Attributes): number {
-  const flags = entry.u32(ELEMENT.FLAGS) ?? 0;
-  if ((flags & ~(INTERVAL_END | CATCHALL)) !== 0) throw new Refused(EOPNOTSUPP);
-  if ((flags & INTERVAL_END) !== 0 && !isFlagged(set, SET_FLAG.INTERVAL)) throw new Refused(EINVAL);
-  if (flags === (INTERVAL_END | CATCHALL)) throw new Refused(EINVAL);
-  if (((flags & CATCHALL) !== 0) === entry.has(ELEMENT.KEY)) throw new Refused(EINVAL);
+  const flags = entry.be32(ELEMENT.FLAGS) ?? 0;
+  if ((flags & ~(INTERVAL_END | CATCHALL)) !== 0) throw new Refusal(E.EOPNOTSUPP);
+  if ((flags & INTERVAL_END) !== 0 && !isFlagged(set, SET_FLAG.INTERVAL)) throw new Refusal(E.EINVAL);
+  if (flags === (INTERVAL_END | CATCHALL)) throw new Refusal(E.EINVAL);
+  if (((flags & CATCHALL) !== 0) === entry.has(ELEMENT.KEY)) throw new Refusal(E.EINVAL);
   return flags;
 }
 
@@ -148,15 +139,15 @@ function elementIn(set: NftSet, bytes: Buffer, at: number, now: number): Element
   const flags = flagsIn(set, entry);
   checkParts(set, entry, flags);
   const isEnd = (flags & INTERVAL_END) !== 0;
-  const timeout = entry.u64(ELEMENT.TIMEOUT) ?? (isEnd ? 0 : set.timeout);
-  const left = entry.u64(ELEMENT.EXPIRATION);
-  if (left !== undefined && timeout === 0) throw new Refused(EOPNOTSUPP);
-  if (left !== undefined && left > timeout) throw new Refused(ERANGE);
+  const timeout = entry.be64(ELEMENT.TIMEOUT) ?? (isEnd ? 0 : set.timeout);
+  const left = entry.be64(ELEMENT.EXPIRATION);
+  if (left !== undefined && timeout === 0) throw new Refusal(E.EOPNOTSUPP);
+  if (left !== undefined && left > timeout) throw new Refusal(E.ERANGE);
   const id = idOf(set, entry, flags);
   const key = entry.nested(ELEMENT.KEY)?.value(DATA.VALUE);
   const keyEnd = entry.nested(ELEMENT.KEY_END)?.value(DATA.VALUE);
   const userdata = entry.value(ELEMENT.USERDATA);
-  if (userdata && userdata.length > MOST_USERDATA) throw new Refused(EINVAL);
+  if (userdata && userdata.length > MOST_USERDATA) throw new Refusal(E.EINVAL);
   return {
     id,
     key: key && Buffer.from(key),
@@ -176,13 +167,13 @@ function checkParts(set: NftSet, entry: Attributes, flags: number): void {
   const isEnd = (flags & INTERVAL_END) !== 0;
   const [hasData, hasObject] = [entry.has(ELEMENT.DATA), entry.has(ELEMENT.OBJREF)];
   const isWrong = (isThere: boolean, belongs: boolean): boolean => (belongs ? !isThere && !isEnd : isThere);
-  if (isWrong(hasData, isFlagged(set, SET_FLAG.MAP))) throw new Refused(EINVAL);
-  if (isWrong(hasObject, isFlagged(set, SET_FLAG.OBJECT))) throw new Refused(EINVAL);
+  if (isWrong(hasData, isFlagged(set, SET_FLAG.MAP))) throw new Refusal(E.EINVAL);
+  if (isWrong(hasObject, isFlagged(set, SET_FLAG.OBJECT))) throw new Refusal(E.EINVAL);
   const isConcatenatedRange = isFlagged(set, SET_FLAG.INTERVAL) && isFlagged(set, SET_FLAG.CONCAT);
-  if (isConcatenatedRange ? isEnd : entry.has(ELEMENT.KEY_END)) throw new Refused(EINVAL);
-  if (isEnd && NOT_OF_ENDS.some((type) => entry.has(type))) throw new Refused(EINVAL);
+  if (isConcatenatedRange ? isEnd : entry.has(ELEMENT.KEY_END)) throw new Refusal(E.EINVAL);
+  if (isEnd && NOT_OF_ENDS.some((type) => entry.has(type))) throw new Refusal(E.EINVAL);
   const isTimed = entry.has(ELEMENT.TIMEOUT) || entry.has(ELEMENT.EXPIRATION);
-  if (isTimed && !isFlagged(set, SET_FLAG.TIMEOUT)) throw new Refused(EINVAL);
+  if (isTimed && !isFlagged(set, SET_FLAG.TIMEOUT)) throw new Refusal(E.EINVAL);
 }
 
 function dataIn(set: NftSet, entry: Attributes): Pick<Element, 'value' | 'verdict'> {
@@ -190,7 +181,7 @@ function dataIn(set: NftSet, entry: Attributes): Pick<Element, 'value' | 'verdic
   if (!data) return { value: undefined, verdict: undefined };
   if (set.dataType !== DATA_VERDICT)
     return { value: Buffer.from(valueIn(data, set.dataLength)), verdict: undefined };
-  if (data.has(DATA.VALUE)) throw new Refused(EINVAL);
+  if (data.has(DATA.VALUE)) throw new Refusal(E.EINVAL);
   return { value: undefined, verdict: verdictIn(set.table, data) };
 }
 
@@ -198,7 +189,7 @@ function counterIn(set: NftSet, entry: Attributes): Element['counter'] {
   const name = entry.text(ELEMENT.OBJREF);
   if (name === undefined) return undefined;
   const counter = set.table.counters.get(name);
-  if (!counter) throw new Refused(ENOENT);
+  if (!counter) throw new Refusal(E.ENOENT);
   return counter;
 }
 
@@ -219,7 +210,7 @@ function add(
 ): void {
   const present = set.elements.get(element.id);
   if (present && present.expires > transaction.now) {
-    if (!isSame(present, element) || (request & NLM_F_EXCL) !== 0) throw new Refused(EEXIST);
+    if (!isSame(present, element) || (request & NLM_F.EXCL) !== 0) throw new Refusal(E.EEXIST);
     if (context.release >= FIRST_WITH_TIMEOUT_UPDATES && isFlagged(set, SET_FLAG.TIMEOUT))
       updateTimeout(transaction, set, present, element);
     return;
@@ -231,7 +222,7 @@ function add(
   }
   if (set.size !== 0 && sizeOf(set) >= set.size && element.id !== '') {
     collectExpired(set, transaction.now);
-    if (sizeOf(set) >= set.size) throw new Refused(ENFILE);
+    if (sizeOf(set) >= set.size) throw new Refusal(E.ENFILE);
   }
   put(transaction, set, element, MSG.NEWSETELEM);
 }

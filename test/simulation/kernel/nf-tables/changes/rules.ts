@@ -1,14 +1,5 @@
-import {
-  EEXIST,
-  EINVAL,
-  ENOENT,
-  EOPNOTSUPP,
-  NLM_F_APPEND,
-  NLM_F_CREATE,
-  NLM_F_EXCL,
-  NLM_F_REPLACE,
-} from '../../netlink/numbers.js';
-import { Refused, typeAt, within } from '../attributes.js';
+import { E, NLM_F } from '../../netlink/numbers.js';
+import { Refusal, typeAt, within } from '../../netlink/attributes.js';
 import { byHandle, chainOf, tableOf, type Context, type Message } from '../context.js';
 import { RuleReading } from '../expressions/rule-reading.js';
 import { LIST_ELEM, MAX_EXPRESSIONS, MAX_USERDATA_LENGTH, MSG, RULE, SET_FLAG } from '../numbers.js';
@@ -21,7 +12,7 @@ export function newRule(context: Context, transaction: Transaction, message: Mes
   const table = tableOf(context, message, RULE.TABLE, transaction.port);
   const chain = chainOf(table, attributes, RULE.CHAIN);
   const neighbour = neighbourOf(chain, transaction, message);
-  const isReplaced = (flags & NLM_F_REPLACE) !== 0;
+  const isReplaced = (flags & NLM_F.REPLACE) !== 0;
   const handle = ++table.lastHandle;
   const { place } = transaction;
   let rule: Rule;
@@ -35,8 +26,8 @@ export function newRule(context: Context, transaction: Transaction, message: Mes
   }
   const former = chain.rules;
   if (isReplaced) removeRules(transaction, chain, [neighbour!], [rule]);
-  else insert(chain, rule, neighbour, (flags & NLM_F_APPEND) !== 0);
-  const id = attributes.u32(RULE.ID);
+  else insert(chain, rule, neighbour, (flags & NLM_F.APPEND) !== 0);
+  const id = attributes.be32(RULE.ID);
   if (id !== undefined) transaction.rules.set(id, rule);
   transaction.did(table, MSG.NEWRULE, rule, () => (chain.rules = former));
   if (rule.expressions.some((expression) => mustBeLookedAt(expression))) lookLater(table);
@@ -54,14 +45,14 @@ export function deleteRules(context: Context, transaction: Transaction, message:
   if (kind === MSG.DESTROYRULE && !table.chains.has(name)) return;
   const chain = chainOf(table, attributes, RULE.CHAIN);
   if (attributes.has(RULE.HANDLE)) {
-    const rule = byHandle(chain.rules, attributes.u64(RULE.HANDLE));
+    const rule = byHandle(chain.rules, attributes.be64(RULE.HANDLE));
     if (rule) return removeRules(transaction, chain, [rule]);
     if (kind === MSG.DESTROYRULE) return;
-    throw new Refused(ENOENT, attributes.at(RULE.HANDLE));
+    throw new Refusal(E.ENOENT, attributes.at(RULE.HANDLE));
   }
   if (attributes.has(RULE.ID)) {
-    const rule = transaction.rules.get(attributes.u32(RULE.ID)!) as Rule | undefined;
-    if (!rule) throw new Refused(ENOENT, attributes.at(RULE.ID));
+    const rule = transaction.rules.get(attributes.be32(RULE.ID)!) as Rule | undefined;
+    if (!rule) throw new Refusal(E.ENOENT, attributes.at(RULE.ID));
     return removeRules(transaction, chain, [rule]);
   }
   removeRules(transaction, chain, chain.rules);
@@ -108,21 +99,21 @@ function neighbourOf(
 ): Rule | undefined {
   if (attributes.has(RULE.HANDLE)) {
     const at = attributes.at(RULE.HANDLE);
-    const rule = byHandle(chain.rules, attributes.u64(RULE.HANDLE));
-    if (!rule) throw new Refused(ENOENT, at);
-    if ((flags & NLM_F_EXCL) !== 0) throw new Refused(EEXIST, at);
-    if ((flags & NLM_F_REPLACE) === 0) throw new Refused(EOPNOTSUPP);
+    const rule = byHandle(chain.rules, attributes.be64(RULE.HANDLE));
+    if (!rule) throw new Refusal(E.ENOENT, at);
+    if ((flags & NLM_F.EXCL) !== 0) throw new Refusal(E.EEXIST, at);
+    if ((flags & NLM_F.REPLACE) === 0) throw new Refusal(E.EOPNOTSUPP);
     return rule;
   }
-  if ((flags & NLM_F_CREATE) === 0 || (flags & NLM_F_REPLACE) !== 0) throw new Refused(EINVAL);
+  if ((flags & NLM_F.CREATE) === 0 || (flags & NLM_F.REPLACE) !== 0) throw new Refusal(E.EINVAL);
   if (attributes.has(RULE.POSITION)) {
-    const rule = byHandle(chain.rules, attributes.u64(RULE.POSITION));
-    if (!rule) throw new Refused(ENOENT, attributes.at(RULE.POSITION));
+    const rule = byHandle(chain.rules, attributes.be64(RULE.POSITION));
+    if (!rule) throw new Refusal(E.ENOENT, attributes.at(RULE.POSITION));
     return rule;
   }
   if (!attributes.has(RULE.POSITION_ID)) return undefined;
-  const rule = transaction.rules.get(attributes.u32(RULE.POSITION_ID)!) as Rule | undefined;
-  if (!rule) throw new Refused(ENOENT, attributes.at(RULE.POSITION_ID));
+  const rule = transaction.rules.get(attributes.be32(RULE.POSITION_ID)!) as Rule | undefined;
+  if (!rule) throw new Refusal(E.ENOENT, attributes.at(RULE.POSITION_ID));
   return rule;
 }
 
@@ -142,7 +133,7 @@ function read(
   const list = attributes.at(RULE.EXPRESSIONS);
   let count = 0;
   for (const at of list === undefined ? [] : within(bytes, list)) {
-    if (typeAt(bytes, at) !== LIST_ELEM || ++count > MAX_EXPRESSIONS) throw new Refused(EINVAL);
+    if (typeAt(bytes, at) !== LIST_ELEM || ++count > MAX_EXPRESSIONS) throw new Refusal(E.EINVAL);
     reading.add(bytes, at);
   }
   return reading.end();

@@ -1,17 +1,5 @@
-import {
-  E2BIG,
-  EBUSY,
-  EEXIST,
-  EINVAL,
-  ENFILE,
-  ENOENT,
-  EOPNOTSUPP,
-  NLM_F_CREATE,
-  NLM_F_EXCL,
-  NLM_F_NONREC,
-  NLM_F_REPLACE,
-} from '../../netlink/numbers.js';
-import { attributesOf, Refused, within, type Attributes } from '../attributes.js';
+import { E, NLM_F } from '../../netlink/numbers.js';
+import { attributesOf, Refusal, within, type Attributes } from '../../netlink/attributes.js';
 import { byHandle, tableOf, type Context, type Message } from '../context.js';
 import {
   DATA_VERDICT,
@@ -53,20 +41,20 @@ type Layout = Pick<
 export function newSet(context: Context, transaction: Transaction, message: Message): void {
   const { attributes, flags: request } = message;
   for (const needed of [SET.TABLE, SET.NAME, SET.KEY_LEN, SET.ID])
-    if (!attributes.has(needed)) throw new Refused(EINVAL);
+    if (!attributes.has(needed)) throw new Refusal(E.EINVAL);
   const layout = layoutIn(attributes);
   const table = tableOf(context, message, SET.TABLE, transaction.port);
   const name = attributes.text(SET.NAME)!;
-  const id = attributes.u32(SET.ID)!;
+  const id = attributes.be32(SET.ID)!;
   const present = table.sets.get(name);
   if (present) {
     const at = attributes.at(SET.NAME);
-    if ((request & NLM_F_EXCL) !== 0) throw new Refused(EEXIST, at);
-    if ((request & NLM_F_REPLACE) !== 0 || isFlagged(present, ANONYMOUS)) throw new Refused(EOPNOTSUPP);
+    if ((request & NLM_F.EXCL) !== 0) throw new Refusal(E.EEXIST, at);
+    if ((request & NLM_F.REPLACE) !== 0 || isFlagged(present, ANONYMOUS)) throw new Refusal(E.EOPNOTSUPP);
     return update(context, transaction, present, layout, at);
   }
-  if ((request & NLM_F_CREATE) === 0) throw new Refused(ENOENT);
-  if (EXCLUSIVE.some((both) => (layout.flags & both) === both)) throw new Refused(EOPNOTSUPP);
+  if ((request & NLM_F.CREATE) === 0) throw new Refusal(E.ENOENT);
+  if (EXCLUSIVE.some((both) => (layout.flags & both) === both)) throw new Refusal(E.EOPNOTSUPP);
   const set: NftSet = {
     ...layout,
     growsWithRules:
@@ -90,45 +78,45 @@ export function deleteSet(context: Context, transaction: Transaction, message: M
   const table = tableOf(context, message, SET.TABLE, transaction.port);
   const attribute = attributes.has(SET.HANDLE) ? SET.HANDLE : SET.NAME;
   const at = attributes.at(attribute);
-  if (at === undefined) throw new Refused(EINVAL);
+  if (at === undefined) throw new Refusal(E.EINVAL);
   const set =
     attribute === SET.HANDLE
-      ? byHandle(table.sets.values(), attributes.u64(SET.HANDLE))
+      ? byHandle(table.sets.values(), attributes.be64(SET.HANDLE))
       : table.sets.get(attributes.text(SET.NAME)!);
   if (!set) {
     if (kind === MSG.DESTROYSET) return;
-    throw new Refused(ENOENT, at);
+    throw new Refusal(E.ENOENT, at);
   }
-  const mustBeEmpty = (flags & NLM_F_NONREC) !== 0;
-  if (set.bindings.size > 0 || (mustBeEmpty && set.elements.size > 0)) throw new Refused(EBUSY, at);
+  const mustBeEmpty = (flags & NLM_F.NONREC) !== 0;
+  if (set.bindings.size > 0 || (mustBeEmpty && set.elements.size > 0)) throw new Refusal(E.EBUSY, at);
   transaction.unbound.delete(set);
   transaction.noJumpsOf(set);
   transaction.takeOut(table, MSG.DELSET, table.sets, set.name);
 }
 
 function layoutIn(attributes: Attributes): Layout {
-  const keyType = attributes.u32(SET.KEY_TYPE) ?? 0;
-  const keyLength = attributes.u32(SET.KEY_LEN)!;
-  const flags = attributes.u32(SET.FLAGS) ?? 0;
-  if ((keyType & RESERVED_TYPE) >>> 0 === RESERVED_TYPE || !isLength(keyLength)) throw new Refused(EINVAL);
-  if ((flags & ~ALL_FLAGS) !== 0) throw new Refused(EOPNOTSUPP);
-  if (EXCLUSIVE.slice(0, -1).some((both) => (flags & both) === both)) throw new Refused(EOPNOTSUPP);
-  if ((flags & (ANONYMOUS | TIMEOUT | EVAL)) === (ANONYMOUS | TIMEOUT)) throw new Refused(EOPNOTSUPP);
+  const keyType = attributes.be32(SET.KEY_TYPE) ?? 0;
+  const keyLength = attributes.be32(SET.KEY_LEN)!;
+  const flags = attributes.be32(SET.FLAGS) ?? 0;
+  if ((keyType & RESERVED_TYPE) >>> 0 === RESERVED_TYPE || !isLength(keyLength)) throw new Refusal(E.EINVAL);
+  if ((flags & ~ALL_FLAGS) !== 0) throw new Refusal(E.EOPNOTSUPP);
+  if (EXCLUSIVE.slice(0, -1).some((both) => (flags & both) === both)) throw new Refusal(E.EOPNOTSUPP);
+  if ((flags & (ANONYMOUS | TIMEOUT | EVAL)) === (ANONYMOUS | TIMEOUT)) throw new Refusal(E.EOPNOTSUPP);
   const data = dataIn(attributes, flags);
-  const objectType = attributes.u32(SET.OBJ_TYPE);
-  if ((objectType !== undefined) !== ((flags & OBJECT) !== 0)) throw new Refused(EINVAL);
+  const objectType = attributes.be32(SET.OBJ_TYPE);
+  if ((objectType !== undefined) !== ((flags & OBJECT) !== 0)) throw new Refusal(E.EINVAL);
   const hasTimeout = (flags & TIMEOUT) !== 0;
   if (!hasTimeout && (attributes.has(SET.TIMEOUT) || attributes.has(SET.GC_INTERVAL)))
-    throw new Refused(EINVAL);
+    throw new Refusal(E.EINVAL);
   return {
     flags,
     keyType,
     keyLength,
     ...data,
     objectType: objectType ?? 0,
-    timeout: attributes.u64(SET.TIMEOUT) ?? 0,
-    gcInterval: attributes.u32(SET.GC_INTERVAL) ?? 0,
-    policy: attributes.u32(SET.POLICY) ?? 0,
+    timeout: attributes.be64(SET.TIMEOUT) ?? 0,
+    gcInterval: attributes.be32(SET.GC_INTERVAL) ?? 0,
+    policy: attributes.be32(SET.POLICY) ?? 0,
     ...descriptionIn(attributes, flags),
     expressions: expressionsIn(attributes),
   };
@@ -136,12 +124,13 @@ function layoutIn(attributes: Attributes): Layout {
 
 function dataIn(attributes: Attributes, flags: number): Pick<Layout, 'dataType' | 'dataLength'> {
   const isMap = (flags & MAP) !== 0;
-  const dataType = attributes.u32(SET.DATA_TYPE);
-  if ((dataType !== undefined) !== isMap) throw new Refused(EINVAL);
+  const dataType = attributes.be32(SET.DATA_TYPE);
+  if ((dataType !== undefined) !== isMap) throw new Refusal(E.EINVAL);
   if (dataType === undefined) return { dataType: 0, dataLength: 0 };
   if (dataType === DATA_VERDICT) return { dataType, dataLength: VERDICT_LENGTH };
-  const dataLength = attributes.u32(SET.DATA_LEN);
-  if ((dataType & RESERVED_TYPE) >>> 0 === RESERVED_TYPE || !isLength(dataLength)) throw new Refused(EINVAL);
+  const dataLength = attributes.be32(SET.DATA_LEN);
+  if ((dataType & RESERVED_TYPE) >>> 0 === RESERVED_TYPE || !isLength(dataLength))
+    throw new Refusal(E.EINVAL);
   return { dataType, dataLength };
 }
 
@@ -153,14 +142,14 @@ function descriptionIn(attributes: Attributes, flags: number): Pick<Layout, 'siz
   const description = attributes.nested(SET.DESC);
   const list = description?.at(DESC.CONCAT);
   const fields = (list === undefined ? [] : [...within(attributes.bytes, list)]).map((at) => {
-    const length = attributesOf(attributes.bytes, at).u32(FIELD_LEN);
-    if (!isLength(length)) throw new Refused(EINVAL);
+    const length = attributesOf(attributes.bytes, at).be32(FIELD_LEN);
+    if (!isLength(length)) throw new Refusal(E.EINVAL);
     return length;
   });
   const total = fields.reduce((sum, length) => sum + ((length + 3) & ~3), 0);
-  if (total > MOST_FIELDS_LENGTH) throw new Refused(E2BIG);
-  if (fields.length > 1 !== ((flags & CONCAT) !== 0)) throw new Refused(EINVAL);
-  return { size: description?.u32(DESC.SIZE) ?? 0, fields };
+  if (total > MOST_FIELDS_LENGTH) throw new Refusal(E.E2BIG);
+  if (fields.length > 1 !== ((flags & CONCAT) !== 0)) throw new Refusal(E.EINVAL);
+  return { size: description?.be32(DESC.SIZE) ?? 0, fields };
 }
 
 function expressionsIn(attributes: Attributes): Layout['expressions'] {
@@ -185,7 +174,7 @@ function update(
     compared.every((part) => set[part] === layout[part]) &&
     set.fields.join() === layout.fields.join() &&
     (set.expressions !== undefined) === (layout.expressions !== undefined);
-  if (!isSame) throw new Refused(EEXIST, at);
+  if (!isSame) throw new Refusal(E.EEXIST, at);
   if (release < 605) return;
   transaction.did(set.table, MSG.NEWSET, set, () => undefined);
   transaction.later(() => {
@@ -198,10 +187,10 @@ function update(
 function numbered(table: Table, name: string): string {
   const at = name.indexOf('%');
   if (at < 0) return name;
-  if (name[at + 1] !== 'd' || name.includes('%', at + 2)) throw new Refused(EINVAL);
+  if (name[at + 1] !== 'd' || name.includes('%', at + 2)) throw new Refusal(E.EINVAL);
   for (let number = 0; ; number++) {
     const candidate = name.slice(0, at) + String(number) + name.slice(at + 2);
     if (!table.sets.has(candidate)) return candidate;
-    if (number > 0xffff) throw new Refused(ENFILE);
+    if (number > 0xffff) throw new Refusal(E.ENFILE);
   }
 }

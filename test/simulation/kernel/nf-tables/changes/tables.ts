@@ -1,15 +1,5 @@
-import {
-  EBUSY,
-  EEXIST,
-  EINVAL,
-  ENOENT,
-  EOPNOTSUPP,
-  EPERM,
-  NLM_F_EXCL,
-  NLM_F_NONREC,
-  NLM_F_REPLACE,
-} from '../../netlink/numbers.js';
-import { Refused } from '../attributes.js';
+import { E, NLM_F } from '../../netlink/numbers.js';
+import { Refusal } from '../../netlink/attributes.js';
 import { byHandle, tableOf, type Context, type Message } from '../context.js';
 import { FAMILY, MAX_USERDATA_LENGTH, MSG, TABLE, TABLE_FLAG } from '../numbers.js';
 import { tableId, type Table } from '../objects.js';
@@ -20,16 +10,16 @@ const ALL_FLAGS = TABLE_FLAG.DORMANT | TABLE_FLAG.OWNER | TABLE_FLAG.PERSIST;
 export function newTable(context: Context, transaction: Transaction, message: Message): void {
   const { attributes, flags: request, family } = message;
   const name = attributes.text(TABLE.NAME);
-  if (name === undefined) throw new Refused(EINVAL);
-  const flags = attributes.u32(TABLE.FLAGS);
+  if (name === undefined) throw new Refusal(E.EINVAL);
+  const flags = attributes.be32(TABLE.FLAGS);
   const id = tableId(family, name);
   if (context.tables.has(id)) {
     const table = tableOf(context, message, TABLE.NAME, transaction.port);
-    if ((request & NLM_F_EXCL) !== 0) throw new Refused(EEXIST, attributes.at(TABLE.NAME));
-    if ((request & NLM_F_REPLACE) !== 0) throw new Refused(EOPNOTSUPP);
+    if ((request & NLM_F.EXCL) !== 0) throw new Refusal(E.EEXIST, attributes.at(TABLE.NAME));
+    if ((request & NLM_F.REPLACE) !== 0) throw new Refusal(E.EOPNOTSUPP);
     return changeFlags(transaction, table, flags);
   }
-  if (((flags ?? 0) & ~ALL_FLAGS) !== 0) throw new Refused(EOPNOTSUPP);
+  if (((flags ?? 0) & ~ALL_FLAGS) !== 0) throw new Refusal(E.EOPNOTSUPP);
   const table: Table = {
     family,
     name,
@@ -56,17 +46,17 @@ export function deleteTable(context: Context, transaction: Transaction, message:
   const table = attributes.has(TABLE.HANDLE)
     ? byHandle(
         [...context.tables.values()].filter((one) => one.family === family),
-        attributes.u64(TABLE.HANDLE),
+        attributes.be64(TABLE.HANDLE),
       )
     : context.tables.get(tableId(family, attributes.text(TABLE.NAME)!));
   if (!table) {
     if (kind === MSG.DESTROYTABLE) return;
-    throw new Refused(ENOENT, attributes.at(TABLE.HANDLE) ?? attributes.at(TABLE.NAME));
+    throw new Refusal(E.ENOENT, attributes.at(TABLE.HANDLE) ?? attributes.at(TABLE.NAME));
   }
   if (table.owner !== undefined && table.owner !== transaction.port)
-    throw new Refused(EPERM, attributes.at(TABLE.NAME));
+    throw new Refusal(E.EPERM, attributes.at(TABLE.NAME));
   const isEmpty = table.chains.size + table.sets.size + table.counters.size === 0;
-  if ((flags & NLM_F_NONREC) !== 0 && !isEmpty) throw new Refused(EBUSY);
+  if ((flags & NLM_F.NONREC) !== 0 && !isEmpty) throw new Refusal(E.EBUSY);
   remove(context, transaction, table);
 }
 
@@ -88,8 +78,8 @@ function changeFlags(transaction: Transaction, table: Table, flags: number | und
   const former = table.flags;
   const isOther = (flag: number): boolean => ((flags ^ former) & flag) !== 0;
   if ((flags & ~ALL_FLAGS) !== 0 || isOther(TABLE_FLAG.OWNER) || isOther(TABLE_FLAG.PERSIST))
-    throw new Refused(EOPNOTSUPP);
-  if (transaction.switched.has(table) || transaction.rehooked.has(table)) throw new Refused(EINVAL);
+    throw new Refusal(E.EOPNOTSUPP);
+  if (transaction.switched.has(table) || transaction.rehooked.has(table)) throw new Refusal(E.EINVAL);
   transaction.switched.add(table);
   table.flags = flags;
   transaction.did(table, MSG.NEWTABLE, table, () => (table.flags = former));

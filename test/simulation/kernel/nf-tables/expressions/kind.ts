@@ -3,7 +3,7 @@ import type { SentExpression } from './sent-expression.js';
 
 export type Meaning = Omit<Expression, 'name'>;
 
-/** How a kind of expression is judged. Both throw Refused. */
+/** How a kind of expression is judged. Both throw Refusal. */
 export interface Kind {
   /** What the kernel looks at when it reads the expression, before it begins with the first one of the rule. */
   readonly check?: (sent: SentExpression) => void;

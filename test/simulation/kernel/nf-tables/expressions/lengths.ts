@@ -1,5 +1,5 @@
-import { EOPNOTSUPP } from '../../netlink/numbers.js';
-import { Refused } from '../attributes.js';
+import { E } from '../../netlink/numbers.js';
+import { Refusal } from '../../netlink/attributes.js';
 import { FAMILY } from '../numbers.js';
 
 /* How many bytes expressions load, by the numbers of linux/netfilter/nf_tables.h. */
@@ -24,16 +24,16 @@ const META: Readonly<Record<number, number>> = {
 const LAST_META_KEY = 34;
 const META_SET: Readonly<Record<number, number>> = { 2: 4, 3: 4, 12: 1, 14: 4, 19: 1 };
 
-/** Of what `meta` loads. @throws Refused */
+/** Of what `meta` loads. @throws Refusal */
 export function metaLength(key: number): number {
-  if (key > LAST_META_KEY) throw new Refused(EOPNOTSUPP);
+  if (key > LAST_META_KEY) throw new Refusal(E.EOPNOTSUPP);
   return META[key] ?? 4;
 }
 
-/** Of what `meta` sets. @throws Refused */
+/** Of what `meta` sets. @throws Refusal */
 export function metaSetLength(key: number): number {
   const length = META_SET[key];
-  if (length === undefined) throw new Refused(EOPNOTSUPP);
+  if (length === undefined) throw new Refusal(E.EOPNOTSUPP);
   return length;
 }
 
@@ -63,13 +63,13 @@ const CT_ADDRESSES = [8, 9];
 const CT_OF_A_DIRECTION = [8, 9, 11, 12, 19, 20, 21, 22];
 const CT_OF_EITHER = [14, 15, 16, 17, 10, 7];
 
-/** Of what `ct` loads or sets, and whether it says for which direction; undefined where it may. @throws Refused */
+/** Of what `ct` loads or sets, and whether it says for which direction; undefined where it may. @throws Refusal */
 export function ctLength(
   key: number,
   family: number,
 ): { readonly length: number; readonly needsDirection?: boolean } {
   const length = CT_ADDRESSES.includes(key) ? familyAddressLength(family) : CT[key];
-  if (length === undefined) throw new Refused(EOPNOTSUPP);
+  if (length === undefined) throw new Refusal(E.EOPNOTSUPP);
   if (CT_OF_EITHER.includes(key)) return { length };
   return { length, needsDirection: CT_OF_A_DIRECTION.includes(key) };
 }

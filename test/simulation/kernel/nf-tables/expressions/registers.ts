@@ -1,5 +1,5 @@
-import { EINVAL, ENODATA, ERANGE } from '../../netlink/numbers.js';
-import { Refused } from '../attributes.js';
+import { E } from '../../netlink/numbers.js';
+import { Refusal } from '../../netlink/attributes.js';
 
 /** Slots of four bytes: four for the verdict, and those that rules use. */
 const SLOTS = 20;
@@ -14,21 +14,21 @@ export class Registers {
   /** @param mustBeFilled kernels from 6.13 on refuse to read what no expression of the rule has written */
   constructor(private readonly mustBeFilled: boolean) {}
 
-  /** Checks that so many bytes can be read from the register of this number. @throws Refused */
+  /** Checks that so many bytes can be read from the register of this number. @throws Refusal */
   load(register: number, length: number): void {
     const slot = slotOf(register);
-    if (slot < FIRST_SLOT || length === 0) throw new Refused(EINVAL);
-    if (slot * 4 + length > SLOTS * 4) throw new Refused(ERANGE);
+    if (slot < FIRST_SLOT || length === 0) throw new Refusal(E.EINVAL);
+    if (slot * 4 + length > SLOTS * 4) throw new Refusal(E.ERANGE);
     if (!this.mustBeFilled) return;
     for (let at = slot; at < slot + Math.ceil(length / 4); at++)
-      if (!this.filled[at]) throw new Refused(ENODATA);
+      if (!this.filled[at]) throw new Refusal(E.ENODATA);
   }
 
   /** The same for writing. */
   store(register: number, length: number): void {
     const slot = slotOf(register);
-    if (slot < FIRST_SLOT || length === 0) throw new Refused(EINVAL);
-    if (slot * 4 + length > SLOTS * 4) throw new Refused(ERANGE);
+    if (slot < FIRST_SLOT || length === 0) throw new Refusal(E.EINVAL);
+    if (slot * 4 + length > SLOTS * 4) throw new Refusal(E.ERANGE);
     this.filled.fill(true, slot, slot + Math.ceil(length / 4));
   }
 
@@ -48,5 +48,5 @@ export function listedRegister(register: number): number {
 function slotOf(register: number): number {
   if (register <= 4) return register * 4;
   if (register >= FIRST_SMALL && register <= LAST_SMALL) return FIRST_SLOT + register - FIRST_SMALL;
-  throw new Refused(ERANGE);
+  throw new Refusal(E.ERANGE);
 }

@@ -1,6 +1,6 @@
-import { ENOENT, EFBIG, EINVAL } from '../../netlink/numbers.js';
+import { E } from '../../netlink/numbers.js';
 import { MessageBuilder } from '../../netlink/message-builder.js';
-import { attributesOf, naming, Refused } from '../attributes.js';
+import { attributesOf, naming, Refusal } from '../../netlink/attributes.js';
 import type { Context } from '../context.js';
 import { EXPR, LIST_ELEM } from '../numbers.js';
 import type { Chain, Rule } from '../objects.js';
@@ -34,14 +34,14 @@ export class RuleReading {
     this.registers = new Registers(context.release >= 613);
   }
 
-  /** Reads the expression whose attribute begins here. @throws Refused */
+  /** Reads the expression whose attribute begins here. @throws Refusal */
   add(bytes: Buffer, at: number): void {
     naming(at, () => {
       const attributes = attributesOf(bytes, at);
       const name = attributes.text(EXPR.NAME);
-      if (name === undefined) throw new Refused(EINVAL);
+      if (name === undefined) throw new Refusal(E.EINVAL);
       const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
-      if (!kind) throw new Refused(ENOENT);
+      if (!kind) throw new Refusal(E.ENOENT);
       const { registers, context, transaction, chain } = this;
       const sent = new SentExpression(attributes.nested(EXPR.DATA), registers, context, transaction, chain);
       kind.check?.(sent);
@@ -49,13 +49,13 @@ export class RuleReading {
     });
   }
 
-  /** When all have been read. @throws Refused */
+  /** When all have been read. @throws Refusal */
   end(): Pick<Rule, 'expressions' | 'dumped'> {
-    if (this.read.length * BYTES_EACH >= MOST_BYTES) throw new Refused(EFBIG);
+    if (this.read.length * BYTES_EACH >= MOST_BYTES) throw new Refusal(E.EFBIG);
     const expressions = this.read.map(({ at, name, kind, sent }) =>
       naming(at, () => ({ name, ...kind.init(sent) })),
     );
-    for (const read of this.read) builder.nest(LIST_ELEM, () => put(read), 0);
+    for (const read of this.read) builder.plainNest(LIST_ELEM, () => put(read));
     return { expressions, dumped: builder.take() };
   }
 }
@@ -65,5 +65,5 @@ function put({ name, kind, sent: { listed } }: Read): void {
   const putData = (): void => {
     for (const [type, value] of listed) builder.attribute(type, value);
   };
-  if (!kind.hasNoData) builder.nest(EXPR.DATA, putData, 0);
+  if (!kind.hasNoData) builder.plainNest(EXPR.DATA, putData);
 }

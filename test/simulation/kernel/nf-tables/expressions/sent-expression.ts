@@ -1,6 +1,6 @@
-import { EINVAL, ENOENT, ERANGE, NLA_TYPE_MASK } from '../../netlink/numbers.js';
-import type { Attributes } from '../attributes.js';
-import { Refused } from '../attributes.js';
+import { E, NLA } from '../../netlink/numbers.js';
+import type { Attributes } from '../../netlink/attributes.js';
+import { Refusal } from '../../netlink/attributes.js';
 import { findSet, type Context } from '../context.js';
 import { DATA, MAX_VALUE_LENGTH } from '../numbers.js';
 import type { Chain, NftSet, Verdict } from '../objects.js';
@@ -29,26 +29,26 @@ export class SentExpression {
     return this.attributes?.has(type) ?? false;
   }
 
-  /** @throws Refused (EINVAL) unless all of them were sent */
+  /** @throws Refusal (E.EINVAL) unless all of them were sent */
   need(...types: readonly number[]): void {
-    if (!types.every((type) => this.has(type))) throw new Refused(EINVAL);
+    if (!types.every((type) => this.has(type))) throw new Refusal(E.EINVAL);
   }
 
-  u32(type: number): number | undefined {
-    return this.attributes?.u32(type);
+  be32(type: number): number | undefined {
+    return this.attributes?.be32(type);
   }
 
   /** A number that is to be listed as it was sent. */
   keep(type: number): number {
-    const value = this.u32(type) ?? 0;
+    const value = this.be32(type) ?? 0;
     this.list(type, value);
     return value;
   }
 
-  /** The same for one that has only eight bits. @throws Refused (ERANGE) */
+  /** The same for one that has only eight bits. @throws Refusal (E.ERANGE) */
   keepSmall(type: number): number {
     const value = this.keep(type);
-    if (value > MAX_U8) throw new Refused(ERANGE);
+    if (value > MAX_U8) throw new Refusal(E.ERANGE);
     return value;
   }
 
@@ -62,7 +62,7 @@ export class SentExpression {
   /** A value or a verdict, which the kernel lists without saying that attributes are in it. */
   private keepData(type: number): void {
     const data = Buffer.from(this.attributes!.value(type)!);
-    data.writeUInt16LE(data.readUInt16LE(2) & NLA_TYPE_MASK, 2);
+    data.writeUInt16LE(data.readUInt16LE(2) & NLA.TYPE_MASK, 2);
     this.listed.set(type, data);
   }
 
@@ -82,19 +82,19 @@ export class SentExpression {
 
   /** Reads from a register. */
   load(type: number, length: number, listedAs = type): void {
-    const register = this.u32(type)!;
+    const register = this.be32(type)!;
     this.registers.load(register, length);
     this.list(listedAs, listedRegister(register));
   }
 
   /** Writes to a register. */
   store(type: number, length: number): void {
-    const register = this.u32(type)!;
+    const register = this.be32(type)!;
     this.registers.store(register, length);
     this.list(type, listedRegister(register));
   }
 
-  /** A value, of this length if one is given. @throws Refused */
+  /** A value, of this length if one is given. @throws Refusal */
   value(type: number, length?: number): Buffer {
     const value = valueIn(this.attributes?.nested(type), length);
     this.keepData(type);
@@ -103,7 +103,7 @@ export class SentExpression {
 
   verdict(type: number): Verdict {
     const data = this.attributes?.nested(type);
-    if (!data || data.has(DATA.VALUE)) throw new Refused(EINVAL);
+    if (!data || data.has(DATA.VALUE)) throw new Refusal(E.EINVAL);
     const verdict = verdictIn(this.chain.table, data);
     this.keepData(type);
     return verdict;
@@ -112,8 +112,8 @@ export class SentExpression {
   /** The set that is named, by its number in the batch if the name is not known yet. */
   set(nameType: number, idType: number): NftSet {
     const { table } = this.chain;
-    const set = findSet(table, this.attributes?.text(nameType), this.u32(idType), this.transaction);
-    if (!set) throw new Refused(ENOENT);
+    const set = findSet(table, this.attributes?.text(nameType), this.be32(idType), this.transaction);
+    if (!set) throw new Refusal(E.ENOENT);
     this.listText(nameType, set.name);
     return set;
   }
@@ -123,11 +123,11 @@ export class SentExpression {
   }
 }
 
-/** @throws Refused unless it is a value, of this length if one is given */
+/** @throws Refusal unless it is a value, of this length if one is given */
 export function valueIn(data: Attributes | undefined, length?: number): Buffer {
   const value = data?.value(DATA.VALUE);
-  if (!value || value.length === 0) throw new Refused(EINVAL);
-  if (value.length > MAX_VALUE_LENGTH) throw new Refused(EOVERFLOW);
-  if (length !== undefined && value.length !== length) throw new Refused(EINVAL);
+  if (!value || value.length === 0) throw new Refusal(E.EINVAL);
+  if (value.length > MAX_VALUE_LENGTH) throw new Refusal(EOVERFLOW);
+  if (length !== undefined && value.length !== length) throw new Refusal(E.EINVAL);
   return value;
 }

@@ -1,5 +1,5 @@
 import { MessageBuilder } from '../../netlink/message-builder.js';
-import type { KernelSocket } from '../../netlink-protocol.js';
+import type { KernelSocket } from '../../netlink/requests.js';
 import { SUBSYSTEM } from '../numbers.js';
 
 /** Whom an answer is for, and from which state of the rules it is. */

@@ -1,6 +1,6 @@
-import type { KernelSocket } from '../../netlink-protocol.js';
+import type { KernelSocket } from '../../netlink/requests.js';
 import { MessageBuilder } from '../../netlink/message-builder.js';
-import { ENOENT, NLM_F_DUMP_INTR, NLM_F_MULTI, NLMSG_DONE } from '../../netlink/numbers.js';
+import { E, NLMSG, NLM_F } from '../../netlink/numbers.js';
 import { MSG } from '../numbers.js';
 import { putElement, putElements } from '../messages.js';
 import type { NftSet } from '../objects.js';
@@ -38,7 +38,7 @@ export function* dumpOf<T>(
     for (const item of listing.all()) {
       if (index++ < told) continue;
       const { kind, familyOf, put } = listing;
-      const part = message(to, kind, NLM_F_MULTI, familyOf(item), now.generation(), (builder) =>
+      const part = message(to, kind, NLM_F.MULTI, familyOf(item), now.generation(), (builder) =>
         put(builder, item),
       );
       if (size > 0 && size + part.length > socket.room) break;
@@ -61,9 +61,9 @@ export function* elementDumpOf(
 ): Generator<Buffer, void> {
   for (let told = 0; ;) {
     const set = find();
-    if (!set) return void (yield done(to, ENOENT));
+    if (!set) return void (yield done(to, E.ENOENT));
     const before = told;
-    const part = message(to, MSG.NEWSETELEM, NLM_F_MULTI, set.table.family, now.generation(), (builder) =>
+    const part = message(to, MSG.NEWSETELEM, NLM_F.MULTI, set.table.family, now.generation(), (builder) =>
       putElements(builder, set, () => {
         let index = 0;
         const time = now.time();
@@ -93,7 +93,7 @@ class Interruptions {
 
   marked(part: Buffer): Buffer {
     const generation = this.now.generation();
-    if (generation !== this.seen) part.writeUInt16LE(part.readUInt16LE(6) | NLM_F_DUMP_INTR, 6);
+    if (generation !== this.seen) part.writeUInt16LE(part.readUInt16LE(6) | NLM_F.DUMP_INTR, 6);
     this.seen = generation;
     return part;
   }
@@ -104,5 +104,5 @@ const builder = new MessageBuilder();
 function done({ port, sequence }: Addressee, errno: number): Buffer {
   const error = Buffer.alloc(4);
   error.writeInt32LE(-errno);
-  return builder.begin(NLMSG_DONE, NLM_F_MULTI, sequence, port).raw(error).end().take();
+  return builder.begin(NLMSG.DONE, NLM_F.MULTI, sequence, port).raw(error).end().take();
 }

@@ -1,6 +1,6 @@
-import type { KernelSocket } from '../../netlink-protocol.js';
-import { EBUSY, EINVAL, ENOENT, EOPNOTSUPP, NLM_F_DUMP } from '../../netlink/numbers.js';
-import { Refused, within } from '../attributes.js';
+import type { KernelSocket } from '../../netlink/requests.js';
+import { E, NLM_F } from '../../netlink/numbers.js';
+import { Refusal, within } from '../../netlink/attributes.js';
 import { byHandle, chainOf, findSet, tableOf, type Context, type Message } from '../context.js';
 import { findElement } from '../changes/elements.js';
 import { putChain, putCounter, putElement, putElements, putRule, putSet, putTable } from '../messages.js';
@@ -24,11 +24,11 @@ export class Questions {
     private readonly keptElsewhere: (family: number) => readonly Table[] = () => [],
   ) {}
 
-  /** @returns whether a dump was begun, which is not acknowledged. @throws Refused */
+  /** @returns whether a dump was begun, which is not acknowledged. @throws Refusal */
   answer(socket: KernelSocket, question: Message): boolean {
     const to = addresseeOf(socket, question);
-    const isDump = (question.flags & NLM_F_DUMP) === NLM_F_DUMP;
-    if (isDump && socket.isDumping) throw new Refused(EBUSY);
+    const isDump = (question.flags & NLM_F.DUMP) === NLM_F.DUMP;
+    if (isDump && socket.isDumping) throw new Refusal(E.EBUSY);
     switch (question.kind) {
       case MSG.GETGEN:
         this.tell(socket, to, MSG.NEWGEN, FAMILY.ANY, (builder) => {
@@ -49,9 +49,9 @@ export class Questions {
         return isDump ? this.dumpElements(socket, to, question) : this.elements(socket, to, question);
       case MSG.GETOBJ:
         if (isDump) return this.dump(socket, to, this.counters(question));
-        throw new Refused(EOPNOTSUPP);
+        throw new Refusal(E.EOPNOTSUPP);
       default:
-        throw new Refused(EINVAL);
+        throw new Refusal(E.EINVAL);
     }
   }
 
@@ -137,10 +137,10 @@ export class Questions {
     const { attributes } = question;
     const table = tableOf(this.context, question, RULE.TABLE, 0);
     const chain = chainOf(table, attributes, RULE.CHAIN);
-    const handle = attributes.u64(RULE.HANDLE);
-    if (handle === undefined) throw new Refused(EINVAL);
+    const handle = attributes.be64(RULE.HANDLE);
+    if (handle === undefined) throw new Refusal(E.EINVAL);
     const rule = byHandle(chain.rules, handle);
-    if (!rule) throw new Refused(ENOENT, attributes.at(RULE.HANDLE));
+    if (!rule) throw new Refusal(E.ENOENT, attributes.at(RULE.HANDLE));
     this.tell(socket, to, MSG.NEWRULE, table.family, (builder) => putRule(builder, rule));
     return false;
   }
@@ -164,7 +164,7 @@ export class Questions {
     const { attributes } = question;
     const table = tableOf(this.context, question, SET.TABLE, 0);
     const set = table.sets.get(attributes.text(SET.NAME) ?? '');
-    if (!set) throw new Refused(ENOENT, attributes.at(SET.NAME));
+    if (!set) throw new Refusal(E.ENOENT, attributes.at(SET.NAME));
     this.tell(socket, to, MSG.NEWSET, table.family, (builder) => putSet(builder, set, this.context.release));
     return false;
   }
@@ -173,7 +173,7 @@ export class Questions {
     const { attributes } = question;
     const table = tableOf(this.context, question, ELEMENTS.TABLE, 0);
     const set = findSet(table, attributes.text(ELEMENTS.SET), undefined, undefined);
-    if (!set) throw new Refused(ENOENT, attributes.at(ELEMENTS.SET));
+    if (!set) throw new Refusal(E.ENOENT, attributes.at(ELEMENTS.SET));
     return set;
   }
 
@@ -195,11 +195,11 @@ export class Questions {
     const { attributes, bytes } = question;
     const set = this.setOf(question);
     const list = attributes.at(ELEMENTS.LIST);
-    if (list === undefined) throw new Refused(EINVAL);
+    if (list === undefined) throw new Refusal(E.EINVAL);
     const time = this.now.time();
     for (const at of within(bytes, list)) {
       const element = findElement(set, bytes, at, time);
-      if (!element) throw new Refused(ENOENT, at);
+      if (!element) throw new Refusal(E.ENOENT, at);
       this.tell(socket, to, MSG.NEWSETELEM, set.table.family, (builder) =>
         putElements(builder, set, () => putElement(builder, set, element, time)),
       );

@@ -5,7 +5,7 @@ import type { BackendSubject } from '../../../../../src/testing/contract/backend
 import { MemoryLogger } from '../../../../../src/testing/fakes/memory-logger.js';
 import { nftablesBackend } from '../../../../support/backends.js';
 import { addressBytes } from '../../netlink/addresses.js';
-import { EINVAL, EPERM } from '../../netlink/numbers.js';
+import { E } from '../../netlink/numbers.js';
 import { ForeignBatch } from '../foreign-batch.js';
 import { FAMILY } from '../numbers.js';
 import { rulesInUse } from './rules-in-use.js';
@@ -33,11 +33,11 @@ function subject(family: IpFamily, release: string): BackendSubject<TransportUnd
       if (key === undefined) return;
       // The addresses that the service has in the contract.
       for (const address of family === 'IPv4' ? ['10.96.77.1', '10.96.77.51'] : ['fd00:96::1', 'fd00:96::51'])
-        kernel.refuseNext({ errno: EINVAL, count: Infinity, containing: addressBytes(address) });
+        kernel.refuseNext({ errno: E.EINVAL, count: Infinity, containing: addressBytes(address) });
     },
     writes: ({ kernel }) => kernel.batches,
     breakDown(place, error) {
-      place.brokenBy = error === undefined ? 0 : EPERM;
+      place.brokenBy = error === undefined ? 0 : E.EPERM;
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { KernelTable } from '../../../../../src/domain/nftables/kernel/ruleset.js';
-import { ENOENT } from '../../netlink/numbers.js';
+import { E } from '../../netlink/numbers.js';
 import { COUNTER, ForeignBatch, verdict } from '../foreign-batch.js';
 import { NfTables } from '../nf-tables.js';
 import { DATA, ELEMENT, ELEMENT_FLAG, SET_FLAG } from '../numbers.js';
@@ -67,7 +67,7 @@ it('has what was there before after a transaction that is refused', () => {
       .flush('input')
       .addRule('input', [verdict('GOTO', 'nowhere')]),
   );
-  expect(refused).toContain(ENOENT);
+  expect(refused).toContain(E.ENOENT);
   expect(read()).toBe(before);
   expect(kernel.view(2, 'firewall')!.chains.get('sub')!.jumps).toBe(1);
 });

@@ -7,7 +7,7 @@ import type {
 import { setText } from '../../../../../src/adapters/nftables/netlink/set-layout.js';
 import { leadTo, rule, RuleParts } from '../../../../../src/domain/nftables/layout/rule-parts.js';
 import { sampleTable } from '../../../../support/nftables/every-statement.js';
-import { ENOMEM, EPERM } from '../../netlink/numbers.js';
+import { E } from '../../netlink/numbers.js';
 import { ForeignBatch, verdict } from '../foreign-batch.js';
 import { FAMILY } from '../numbers.js';
 import { TransportUnderTest } from './transport-under-test.js';
@@ -107,9 +107,9 @@ describe('the program’s transport on the simulated kernel', () => {
         { key: 'udp . 1', value: '1:1', comment: 'bad' },
       ],
     };
-    kernel.refuseNext({ errno: ENOMEM, count: 1 });
+    kernel.refuseNext({ errno: E.ENOMEM, count: 1 });
     await expect(transport.commit('IPv4', [marked])).rejects.toMatchObject({ isTemporary: true });
-    kernel.refuseNext({ errno: EPERM, count: 1 });
+    kernel.refuseNext({ errno: E.EPERM, count: 1 });
     await expect(transport.commit('IPv4', [marked])).rejects.toThrow('not permitted');
     kernel.refuseNext({ errno: 22, count: 1, containing: 'bad' });
     await expect(transport.commit('IPv4', [TABLE])).resolves.toBeUndefined();

@@ -1,20 +1,19 @@
-import { NetlinkFlowEvents } from '../../../../src/adapters/conntrack/netlink-flow-events.js';
-import { NetlinkConntrack } from '../../../../src/adapters/conntrack/netlink-conntrack.js';
-import { NETLINK_NETFILTER } from '../../../../src/adapters/netlink/protocol.js';
-import type { WatchedProtocol } from '../../../../src/application/ports/node/conntrack.js';
-import type { ConnectionActivity, SeenFlow } from '../../../../src/domain/conntrack/flow.js';
-import { HandTime, KernelUnderTest } from '../kernel-under-test.js';
-import { Netfilter, SUBSYSTEM } from '../netfilter.js';
-import { EBUSY, EINVAL, ENOMEM, EPERM } from '../netlink/numbers.js';
-import { Connections, type Target } from './connections.js';
-import { ConntrackProtocol, type ConntrackOptions } from './conntrack-protocol.js';
-import { IPPROTO } from './ctnetlink.js';
-import type { Tuple } from './tuple.js';
+import { NetlinkFlowEvents } from '../../../src/adapters/conntrack/netlink-flow-events.js';
+import { NetlinkConntrack } from '../../../src/adapters/conntrack/netlink-conntrack.js';
+import { NETLINK_NETFILTER } from '../../../src/adapters/netlink/protocol.js';
+import type { WatchedProtocol } from '../../../src/application/ports/node/conntrack.js';
+import type { ConnectionActivity, SeenFlow } from '../../../src/domain/conntrack/flow.js';
+import { HandTime, KernelUnderTest } from '../../simulation/kernel/kernel-under-test.js';
+import { Netfilter, SUBSYSTEM } from '../../simulation/kernel/netfilter.js';
+import { E } from '../../simulation/kernel/netlink/numbers.js';
+import { Connections, type Target } from '../../simulation/kernel/conntrack/connections.js';
+import { ConntrackProtocol } from '../../simulation/kernel/conntrack/conntrack-protocol.js';
+import { IPPROTO, type Tuple } from '../../simulation/kernel/conntrack/ctnetlink.js';
 
 const anyUdp = { protocol: 'UDP', unreplied: false } as const;
 const never = new AbortController().signal;
 
-function machine(options: ConntrackOptions = {}) {
+function machine(filtersTuples = true) {
   const kernel = new KernelUnderTest();
   const time = new HandTime();
   const connections = new Connections(time);
@@ -22,7 +21,7 @@ function machine(options: ConntrackOptions = {}) {
     connections,
     time,
     kernel.sockets.multicastOf(NETLINK_NETFILTER),
-    options,
+    filtersTuples,
   );
   kernel.protocols.set(NETLINK_NETFILTER, new Netfilter(new Map([[SUBSYSTEM.CTNETLINK, protocol]])));
   const changes: number[] = [];
@@ -42,62 +41,6 @@ const udp = (client: number, more: Partial<Tuple> = {}): Tuple => ({
 const to =
   (address: string, port = 53) =>
   (): Target => ({ address, port });
-
-describe('connections that packets make', () => {
-  it('lead to where the first packet was led, until they are over', () => {
-    const { connections, time } = machine();
-    expect(connections.open(udp(1), to('10.244.1.5'))).toBeDefined();
-    time.pass(20_000);
-    const again = connections.open(udp(1), to('10.244.1.6'));
-    expect(again!.reply.source).toBe('10.244.1.5');
-    time.pass(30_000);
-    expect(connections.open(udp(1), to('10.244.1.6'))!.reply.source).toBe('10.244.1.6');
-    expect([...connections.list()]).toHaveLength(1);
-  });
-
-  it('last longer once both sides have spoken', () => {
-    const { connections, time } = machine();
-    const flow = connections.open(udp(1), to('10.244.1.5'))!;
-    connections.answer(flow);
-    connections.answer(flow);
-    time.pass(119_000);
-    expect(connections.find(udp(1))).toBe(flow);
-    time.pass(2_000);
-    expect(connections.find(udp(1))).toBeUndefined();
-  });
-
-  it('are forgotten soon after they are over, without being asked for', () => {
-    const { connections, time } = machine();
-    for (let client = 0; client < 100; client++) connections.open(udp(client), to('10.244.1.5'));
-    expect(connections.count).toBe(100);
-    time.pass(60_000);
-    expect(connections.count).toBe(0);
-  });
-
-  it('get another port of the client where answers would be mistaken', () => {
-    const { connections } = machine();
-    const masqueradedAs = '192.0.2.1';
-    const one = connections.open(udp(1), to('10.244.1.5'), { masqueradedAs })!;
-    const other = connections.open(udp(2), to('10.244.1.5'), { masqueradedAs })!;
-    expect([one.reply.destinationPort, other.reply.destinationPort]).toEqual([4000, 4001]);
-    expect(connections.find(other.reply)).toBe(other);
-  });
-
-  it('are refused by a full table, which gives up those that were never answered', () => {
-    const { connections } = machine();
-    connections.sysctls.set('nf_conntrack_max', 2);
-    const [one, other] = [1, 2].map((client) => connections.open(udp(client), to('10.244.1.5'))!);
-    connections.answer(one!);
-    connections.answer(one!);
-    expect(connections.open(udp(3), to('10.244.1.5'))).toBeDefined();
-    expect(connections.find(other!.original)).toBeUndefined();
-    const third = connections.find(udp(3))!;
-    connections.answer(third);
-    connections.answer(third);
-    expect(connections.open(udp(4), to('10.244.1.5'))).toBeUndefined();
-    expect([connections.count, connections.dropped]).toEqual([2, 1]);
-  });
-});
 
 describe('looks of the program at connections', () => {
   const tcp = (client: number) => udp(client, { protocol: IPPROTO.TCP });
@@ -210,11 +153,11 @@ describe('looks of the program at connections', () => {
 
   it('say what was refused', async () => {
     const { look, protocol } = await watched(3);
-    protocol.refuseNext(EBUSY);
+    protocol.refuseNext(E.EBUSY);
     expect(await look()).toMatchObject({ deleted: 0, problem: { message: /marking.*EBUSY/ } });
-    protocol.refuseNext(EBUSY);
+    protocol.refuseNext(E.EBUSY);
     expect(await look(() => true)).toMatchObject({ deleted: 2, problem: { message: /removing.*EBUSY/ } });
-    protocol.refuseNext(EPERM);
+    protocol.refuseNext(E.EPERM);
     await expect(look(() => true)).rejects.toThrow('CAP_NET_ADMIN');
   });
 });
@@ -240,7 +183,7 @@ describe('sweeps of the program', () => {
   });
 
   it('work without filters in the kernel', async () => {
-    const { connections, conntrack } = machine({ filtersTuples: false });
+    const { connections, conntrack } = machine(false);
     connections.open(udp(1), to('10.244.1.5'));
     connections.open(udp(1, { destination: '10.96.0.11' }), to('10.244.1.5'));
     const query = { ...anyUdp, address: '10.96.0.10', port: 53 };
@@ -318,20 +261,20 @@ describe('sweeps of the program', () => {
   it('tell what was refused', async () => {
     const { connections, conntrack, protocol } = machine();
     for (const client of [1, 2, 3]) connections.open(udp(client), to('10.244.1.5'));
-    protocol.refuseNext(EBUSY);
+    protocol.refuseNext(E.EBUSY);
     const busy = await conntrack.sweep('IPv4', anyUdp, () => true, never);
     expect(busy).toMatchObject({ deleted: 2, problem: { message: /EBUSY/ } });
-    protocol.refuseListings(ENOMEM);
+    protocol.refuseListings(E.ENOMEM);
     const { problem } = await conntrack.sweep('IPv4', anyUdp, () => true, never);
     expect(problem!.message).toMatch(/ENOMEM/);
-    protocol.refuseListings(EPERM);
+    protocol.refuseListings(E.EPERM);
     await expect(conntrack.sweep('IPv4', anyUdp, () => true, never)).rejects.toThrow('CAP_NET_ADMIN');
   });
 
   it('do without filters of the kernel where it has none', async () => {
     const { connections, conntrack, protocol } = machine();
     connections.open(udp(1), to('10.244.1.5'));
-    protocol.refuseListings(EINVAL);
+    protocol.refuseListings(E.EINVAL);
     expect(await conntrack.sweep('IPv4', anyUdp, () => true, never)).toMatchObject({ deleted: 1 });
   });
 });

@@ -1,10 +1,10 @@
 import { Nfacct } from '../../../src/adapters/iptables/iptables-host.js';
 import { NetlinkChannel } from '../../../src/adapters/netlink/netlink-channel.js';
 import { NETLINK_NETFILTER } from '../../../src/adapters/netlink/protocol.js';
-import { Accounting } from './accounting.js';
-import { KernelUnderTest } from './kernel-under-test.js';
-import { Netfilter } from './netfilter.js';
-import { EINVAL, ENOENT } from './netlink/numbers.js';
+import { Accounting } from '../../simulation/kernel/accounting.js';
+import { KernelUnderTest } from '../../simulation/kernel/kernel-under-test.js';
+import { Netfilter } from '../../simulation/kernel/netfilter.js';
+import { E } from '../../simulation/kernel/netlink/numbers.js';
 
 let accounting: Accounting;
 let nfacct: Nfacct;
@@ -35,12 +35,12 @@ it('counts by name, and makes a counter once', async () => {
 
 it('does not mind that another program was first', async () => {
   accounting.add('first');
-  accounting.refuseNext(ENOENT);
+  accounting.refuseNext(E.ENOENT);
   await nfacct.ensure('first');
   expect(changes).toBe(1);
 });
 
 it('refuses what it is to refuse', async () => {
-  accounting.refuseNext(EINVAL);
+  accounting.refuseNext(E.EINVAL);
   await expect(nfacct.ensure('any')).rejects.toThrow('EINVAL');
 });

@@ -1,23 +1,20 @@
-import { NetlinkServiceAddresses } from '../../../../src/adapters/ipvs/netlink-service-addresses.js';
-import { SERVICE_DEVICE } from '../../../../src/adapters/ipvs/ipvs-kernel.js';
-import { NetlinkChannel } from '../../../../src/adapters/netlink/netlink-channel.js';
-import { NETLINK_ROUTE } from '../../../../src/adapters/netlink/protocol.js';
-import { listAddresses, listLinks } from '../../../../src/adapters/rtnetlink/rtnetlink.js';
-import { NetlinkLocalAddresses } from '../../../../src/adapters/rtnetlink/netlink-local-addresses.js';
-import { FakeClock } from '../../../../src/testing/fakes/fake-clock.js';
-import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
-import { KernelUnderTest } from '../kernel-under-test.js';
-import { EHOSTUNREACH, ENETUNREACH, ENOBUFS, EPERM } from '../netlink/numbers.js';
-import { Links } from './links.js';
-import { devFile, interfacesOf, ipv6RouteFile, routeFile } from './proc-net.js';
-import { RouteProtocol, type RouteOptions } from './route-protocol.js';
-import { Routes } from './routes.js';
+import { NetlinkServiceAddresses } from '../../../src/adapters/ipvs/netlink-service-addresses.js';
+import { SERVICE_DEVICE } from '../../../src/adapters/ipvs/ipvs-kernel.js';
+import { NetlinkChannel } from '../../../src/adapters/netlink/netlink-channel.js';
+import { NETLINK_ROUTE } from '../../../src/adapters/netlink/protocol.js';
+import { listAddresses, listLinks } from '../../../src/adapters/rtnetlink/rtnetlink.js';
+import { NetlinkLocalAddresses } from '../../../src/adapters/rtnetlink/netlink-local-addresses.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { KernelUnderTest } from '../../simulation/kernel/kernel-under-test.js';
+import { E } from '../../simulation/kernel/netlink/numbers.js';
+import { Links } from '../../simulation/kernel/route/links.js';
+import { RouteProtocol } from '../../simulation/kernel/route/route-protocol.js';
 
-function machine(options: RouteOptions = {}) {
+function machine() {
   const kernel = new KernelUnderTest();
   const links = new Links();
-  const routes = new Routes(links);
-  const protocol = new RouteProtocol(links, routes, kernel.sockets.multicastOf(NETLINK_ROUTE), options);
+  const protocol = new RouteProtocol(links, kernel.sockets.multicastOf(NETLINK_ROUTE));
   kernel.protocols.set(NETLINK_ROUTE, protocol);
   links.addLink({ name: 'eth0', kind: '' });
   links.addAddress('eth0', '192.0.2.11', 24);
@@ -26,7 +23,7 @@ function machine(options: RouteOptions = {}) {
   links.onChange = ({ process }) => void changes.push(process);
   const services = new NetlinkServiceAddresses(() => kernel.open(NETLINK_ROUTE));
   const channel = new NetlinkChannel(() => kernel.open(NETLINK_ROUTE));
-  return { kernel, links, routes, protocol, changes, services, channel };
+  return { kernel, links, protocol, changes, services, channel };
 }
 
 describe('addresses of Services', () => {
@@ -71,18 +68,16 @@ describe('addresses of Services', () => {
     await expect(services.ensureDevice()).rejects.toThrow('modprobe dummy');
   });
 
-  it('are refused when that is asked for, and without the right to change them', async () => {
+  it('are refused when that is asked for', async () => {
     const { services, protocol } = machine();
     await services.ensureDevice();
-    protocol.refuseNext(ENOBUFS);
+    protocol.refuseNext(E.ENOBUFS);
     const outcomes = await services.apply([
       { kind: 'add', address: '10.96.0.1' },
       { kind: 'add', address: '10.96.0.2' },
     ]);
     expect(outcomes).toEqual([expect.objectContaining({ code: 'ENOBUFS' }), undefined]);
-    const { services: other } = machine({ isPermitted: () => false });
-    await expect(other.ensureDevice()).rejects.toThrow('not permitted');
-    protocol.refuseQuestions(EPERM);
+    protocol.refuseQuestions(E.EPERM);
     await expect(services.list('IPv4')).rejects.toThrow('not permitted');
   });
 });
@@ -157,42 +152,5 @@ describe('addresses of the node', () => {
       { index: 2, name: 'eth0', kind: '', flags: 0x1002 },
     ]);
     await channel.close();
-  });
-});
-
-describe('routes and neighbours', () => {
-  it('lead to addresses, or nowhere', () => {
-    const { links, routes } = machine();
-    routes.add({ destination: '0.0.0.0/0', gateway: '192.0.2.1' });
-    routes.add({ destination: '198.51.100.0/24', type: 'unreachable' });
-    routes.add({ destination: '10.244.2.0/24', gateway: '192.0.2.12' });
-    expect(routes.to('192.0.2.11')).toEqual({ type: 'local', device: 1, source: '192.0.2.11' });
-    expect(routes.to('192.0.2.9')).toEqual({ type: 'unicast', device: 2, source: '192.0.2.11' });
-    expect(routes.to('10.244.2.7')).toMatchObject({ device: 2, source: '192.0.2.11', gateway: '192.0.2.12' });
-    expect(routes.to('203.0.113.5')).toMatchObject({ gateway: '192.0.2.1' });
-    expect(routes.to('198.51.100.7')).toBe(EHOSTUNREACH);
-    expect(routes.to('2001:db9::1')).toBe(ENETUNREACH);
-    links.setUp('eth0', false);
-    expect(routes.to('203.0.113.5')).toBe(ENETUNREACH);
-  });
-
-  it('are in the files of /proc/net, and addresses in what Node tells', () => {
-    const { links, routes } = machine();
-    routes.add({ destination: '0.0.0.0/0', gateway: '192.0.2.1' });
-    routes.add({ destination: '::/0', gateway: '2001:db8::1' });
-    expect(devFile(links)).toMatch(/^ +eth0:/m);
-    expect(routeFile(links, routes).split('\n').slice(1)).toEqual([
-      'eth0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0',
-      'eth0\t000200C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0',
-      '',
-    ]);
-    expect(ipv6RouteFile(links, routes).split('\n')[0]).toBe(
-      `${'0'.repeat(32)} 00 ${'0'.repeat(32)} 00 20010db8${'0'.repeat(23)}1 00000400 00000001 00000000 00000003     eth0`,
-    );
-    expect(Object.keys(interfacesOf(links))).toEqual(['lo', 'eth0']);
-    expect(interfacesOf(links)['eth0']).toMatchObject([
-      { family: 'IPv4', cidr: '192.0.2.11/24' },
-      { family: 'IPv6' },
-    ]);
   });
 });
