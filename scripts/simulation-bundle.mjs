@@ -25,8 +25,9 @@ const REPLACEMENTS = new Map(
 );
 const C_LIBRARY = resolve('src/adapters/process/c-library.ts');
 
-/** Everything but the simulation itself runs in the simulated world. */
-const inSimulatedWorld = (importer) => !relative(resolve('test/simulation'), importer).match(/^(?!\.\.)/);
+/** Everything but the simulation itself, and the model that judges it, runs in the simulated world. */
+const inSimulatedWorld = (importer) =>
+  ['test/simulation', 'test/model'].every((folder) => relative(resolve(folder), importer).startsWith('..'));
 
 const simulatedWorld = {
   name: 'simulated world',

@@ -13,7 +13,7 @@ export function missingAffinity(simulation: Simulation): string | undefined {
   const { history } = simulation;
   for (const service of history.services)
     for (const port of history.current(service)) {
-      const { affinity, family, cluster, local, frontends } = port;
+      const { affinitySeconds: affinity, family, cluster, local, frontends } = port;
       const isServed = local.length > 0 || (cluster.length > 0 && usesCluster(port));
       if (affinity > 0 && isServed && !kept.has(affinity))
         return `${service} (${family}, ${frontends.length} frontends) asks for ${affinity} s; the kernel keeps clients for ${[...kept].join(', ') || 'no time'}`;

@@ -26,7 +26,7 @@ export function clientsOf({
 }: ExpectedPort): readonly Client[] {
   const { pod, other, outside } = LAST[family];
   const [range] = sourceRanges;
-  const inside = [...cluster, ...local].find(({ isLocal }) => isLocal);
+  const inside = [...cluster, ...local].find((one) => one.local);
   return [
     { kind: 'pod', source: pod, inputInterface: 'veth1' },
     { kind: 'node', source: nodeAddress },

@@ -1,3 +1,4 @@
+import { Networks } from '../../model/addresses.js';
 import { getOrMake } from '../../../src/domain/model/maps.js';
 import type { Simulation } from '../simulation.js';
 import type { Mode } from '../world/settings.js';
@@ -108,7 +109,7 @@ export class EveryCommit {
         // Of the rules of two modes, whichever see a packet first answer it.
         if (modes.length > 1 && !isQuiet && isAsUnanswered(fate, allowed)) continue;
         if (!isQuiet && lacksOnly(fate, allowed, this.simulation.mayBeEjected)) continue;
-        if (!modes.some((mode) => isAllowed(fate, allowed, mode, client, isQuiet))) {
+        if (!modes.some((mode) => isAllowed(fate, allowed, mode, isQuiet))) {
           if (this.isOpenUntilIpvsEnds(service, frontend, modes)) continue;
           // A virtual server that waits for its last connections refuses what rules would drop (docs/life-cycle.md).
           if (isAsUnanswered(fate, allowed) && drains(this.simulation, frontend.address)) continue;
@@ -127,15 +128,22 @@ export class EveryCommit {
     expected: 'known' | 'current',
     modes: readonly Mode[],
   ): readonly ProbedFrontend[] {
-    const { history } = this.simulation;
-    const moment = [history.version, ...modes].join(' ');
+    const { cluster, history, refusedSince } = this.simulation;
+    const ranges = cluster.serviceRanges;
+    const mayBeRejected = refusedSince < Infinity;
+    const moment = [history.version, mayBeRejected, ...modes, ...ranges].join(' ');
     if (moment !== this.probedAt) this.probes.clear();
     this.probedAt = moment;
     return getOrMake(this.probes, `${expected} ${service}`, () => {
       const statesOf = (name: string): readonly (readonly ExpectedPort[])[] =>
         expected === 'known' ? history.states(name) : [history.current(name)];
       const former = expected === 'current' ? history.states(service) : [];
-      return probedFrontends(service, history.services, statesOf, modes, former);
+      const certainty = {
+        isQuiet: expected === 'current',
+        mayBeRejected,
+        serviceRanges: new Networks(ranges),
+      };
+      return probedFrontends(service, history.services, statesOf, modes, certainty, former);
     });
   }
 

@@ -1,14 +1,10 @@
-import { cidrContains, parseCidr } from '../../../src/domain/net/cidr.js';
+import type { Client as ModelClient, Mode as ModelMode } from '../../model/objects.js';
+import { outcomeOf, unservedOutcome, type Outcome } from '../../model/outcome.js';
 import { getOrMake } from '../../../src/domain/model/maps.js';
 import type { PacketPath } from '../../../src/diagnostics/domain/trace/trace.js';
 import type { Mode } from '../world/settings.js';
 import type { Client } from './clients.js';
-import {
-  usesCluster,
-  type ExpectedEndpoint,
-  type ExpectedFrontend,
-  type ExpectedPort,
-} from './expected-ports.js';
+import type { ExpectedFrontend, ExpectedPort } from './expected-ports.js';
 
 /**
  * What becomes of new connections, as a text that compares equal: `refused`, `dropped`, `untouched`, or the endpoints, each
@@ -22,40 +18,62 @@ const PROCESS = 'process 0';
 /** Of what is allowed. */
 const PLACES = new WeakMap<ReadonlySet<Fate>, ReadonlySet<string>>();
 
-/** The table of docs/spec/model.md §5. */
+/** By the model of docs/spec. */
 export function expectedFate(
   port: ExpectedPort,
   frontend: ExpectedFrontend,
   client: Client,
   mode: Mode,
 ): Fate {
-  return mode === 'ipvs' ? balancedFate(port, frontend, client) : filteredFate(port, frontend, client, mode);
+  return fateOf(
+    outcomeOf({ port, frontend, selection: port }, modelClient(client), {
+      node: {
+        ...{ name: '', zone: '', localAddresses: [] },
+        podCIDRs: [port.localNetwork],
+        primaryAddresses: [port.nodeAddress],
+      },
+      // What configures whose traffic is that of local pods has been looked up already.
+      configuration: { mode: modelMode(mode), detectLocalMode: 'NodeCIDR' },
+    }),
+  );
 }
 
-/** A virtual server has the local endpoints if its policy asks for them and there are any, else all. */
-function balancedFate(port: ExpectedPort, { kind }: ExpectedFrontend, client: Client): Fate {
-  if (kind === 'load-balancer-ip' && !isAdmitted(port, client)) return 'drop';
-  const wantsLocal = kind === 'cluster-ip' ? port.internalPolicyLocal : port.externalPolicyLocal;
-  const all = usesCluster(port) ? port.cluster : [];
-  const endpoints = wantsLocal && port.local.length > 0 ? port.local : all;
-  return endpoints.length > 0 ? to(port, endpoints, client, false) : 'reject';
+/**
+ * What becomes of packets to a port that no Service has.
+ * @param isClusterIP whether another port has this address as its cluster IP
+ */
+export function unclaimedFate(isClusterIP: boolean, isInServiceRange: boolean, mode: Mode): Fate {
+  return fateOf(unservedOutcome(isClusterIP, isInServiceRange, modelMode(mode)));
 }
 
-function filteredFate(port: ExpectedPort, { kind }: ExpectedFrontend, client: Client, mode: Mode): Fate {
-  const isInternal = kind === 'cluster-ip';
-  const isPod = isIn(port.localNetwork, client.source);
-  const admitted = kind !== 'load-balancer-ip' || isAdmitted(port, client);
-  // Mode nftables looks at the source first, mode iptables at whether there is an endpoint.
-  if (!admitted) return port.hasAny || mode === 'nftables' ? 'drop' : 'reject';
-  if (!port.hasAny) return 'reject';
-  if (isInternal) {
-    if (!port.internalPolicyLocal) return to(port, port.cluster, client, !isPod);
-    return port.local.length > 0 ? to(port, port.local, client, !isPod) : 'drop';
-  }
-  if (!port.externalPolicyLocal) return to(port, port.cluster, client, true);
-  if (isPod) return to(port, port.cluster, client, false);
-  if (client.kind === 'node') return to(port, port.cluster, client, true);
-  return port.local.length > 0 ? to(port, port.local, client, false) : 'drop';
+/**
+ * Whether packets may be dropped until the nat table leads them on: of the tables of iptables mode `filter` is committed first, and its rules
+ * drop what no chain of `nat` has admitted (docs/spec/iptables.md).
+ */
+export function isClosedFirst(port: ExpectedPort, { kind }: ExpectedFrontend, mode: Mode): boolean {
+  if (mode !== 'iptables' || kind === 'cluster-ip') return false;
+  const isFirewalled = kind === 'load-balancer-ip' && port.sourceRanges.length > 0;
+  return isFirewalled || (port.externalPolicyLocal && port.local.length === 0);
+}
+
+/** In mode userspace rules send packets to the process where those of mode iptables send them to an endpoint. */
+function modelMode(mode: Mode): ModelMode {
+  return mode === 'userspace' ? 'iptables' : mode;
+}
+
+function modelClient({ source, inputInterface }: Client): ModelClient {
+  if (inputInterface === undefined) return { kind: 'node', source };
+  return { kind: inputInterface.startsWith('veth') ? 'pod' : 'outside', source, inputInterface };
+}
+
+const VERDICTS = { rejected: 'reject', dropped: 'drop', untouched: 'untouched' } as const;
+
+function fateOf(outcome: Outcome): Fate {
+  if (outcome.kind !== 'endpoints') return VERDICTS[outcome.kind];
+  const places = outcome.draws.map(
+    ({ address, port, masqueraded }) => `${address} ${port}${masqueraded ? '*' : ''}`,
+  );
+  return describe(new Set(places), outcome.affinitySeconds > 0);
 }
 
 /**
@@ -67,13 +85,9 @@ export function isAllowed(
   fate: Fate,
   allowed: ReadonlySet<Fate>,
   mode: Mode,
-  client: Client,
   isQuiet: boolean,
 ): boolean {
   if (allowed.has(fate)) return true;
-  // Rules of mode iptables that refuse packets to external addresses are not in the way of the node's own.
-  if (mode === 'iptables' && fate === 'untouched')
-    return client.kind === 'node' && (allowed.has('reject') || allowed.has('drop'));
   // A process without an endpoint takes a connection and closes it.
   if (mode === 'userspace')
     return placesOf(fate).includes(PROCESS) || [...allowed].every((one) => placesOf(one).length === 0);
@@ -84,7 +98,7 @@ export function isAllowed(
   // While virtual servers are written, some of the endpoints; in the end all of them.
   if (isQuiet && places.length > 0) return [...allowed].some((one) => isSamePlaces(places, placesOf(one)));
   const known = getOrMake(PLACES, allowed, () => new Set([...allowed].flatMap(placesOf)));
-  return places.length > 0 ? places.every((place) => known.has(place)) : known.size === 0;
+  return places.length > 0 ? places.every((place) => known.has(place)) : isAsUnanswered(fate, allowed);
 }
 
 /** Whether it is a fate that is allowed, but for endpoints at these addresses. */
@@ -135,30 +149,6 @@ function isSamePlaces(one: readonly string[], other: readonly string[]): boolean
   return one.join() === other.join();
 }
 
-function to(
-  port: ExpectedPort,
-  endpoints: readonly ExpectedEndpoint[],
-  { source }: Client,
-  masquerade: boolean,
-): Fate {
-  const places = endpoints.map(
-    ({ address, port: number }) => `${address} ${number}${masquerade || address === source ? '*' : ''}`,
-  );
-  return describe(new Set(places), port.affinity > 0);
-}
-
 function describe(places: ReadonlySet<string>, isSticky: boolean): Fate {
   return [...places].sort().join(', ') + (isSticky ? '; sticky' : '');
-}
-
-function isAdmitted({ sourceRanges }: ExpectedPort, { source }: Client): boolean {
-  if (sourceRanges.length === 0) return true;
-  return sourceRanges.some((range) => isIn(range, source));
-}
-
-/** Few networks and sources come in all worlds. */
-const ANSWERS = new Map<string, boolean>();
-
-function isIn(network: string, address: string): boolean {
-  return getOrMake(ANSWERS, `${network} ${address}`, () => cidrContains(parseCidr(network)!, address));
 }

@@ -25,7 +25,7 @@ export function wrongAtOtherAddresses(simulation: Simulation): string | undefine
         const fate = actualFate(machine.walk.walk(packetOf({ ...port, nodeAddress }, client, frontend)));
         const isServed = machine.links.isLocal(nodeAddress) && isSelected(simulation, nodeAddress);
         const expected = isServed ? new Set([expectedFate(port, frontend, client, mode)]) : UNSERVED;
-        if (!isAllowed(fate, expected, mode, client, true))
+        if (!isAllowed(fate, expected, mode, true))
           return `${port.key} at ${nodeAddress} ${frontend.port}: ${fate}; expected ${[...expected].join(' | ')}`;
       }
   return undefined;

@@ -1,11 +1,9 @@
+import type { Networks } from '../../model/addresses.js';
 import type { Packet } from '../../../src/diagnostics/domain/trace/trace.js';
 import type { Mode } from '../world/settings.js';
 import { clientsOf, packetOf, type Client } from './clients.js';
 import type { ExpectedFrontend, ExpectedPort } from './expected-ports.js';
-import { expectedFate, type Fate } from './fate.js';
-
-/** What may become of packets to an address that no Service has. */
-const UNCLAIMED: readonly Fate[] = ['untouched', 'drop', 'reject'];
+import { expectedFate, isClosedFirst, unclaimedFate, type Fate } from './fate.js';
 
 /** A frontend that packets are sent to. */
 export interface ProbedFrontend {
@@ -15,6 +13,15 @@ export interface ProbedFrontend {
   readonly isShared: boolean;
   /** Of each client that rules may tell apart. */
   readonly probes: readonly Probe[];
+}
+
+/** What is known of addresses that no Service has. */
+export interface Certainty {
+  /** Whether all is quiet, so that each packet meets just what is asked for. */
+  readonly isQuiet: boolean;
+  /** Whether the rules of a Service may be missing, since the kernel rejects them. */
+  readonly mayBeRejected: boolean;
+  readonly serviceRanges: Networks;
 }
 
 /** A packet, and what may become of it. */
@@ -37,6 +44,7 @@ export function probedFrontends(
   services: readonly string[],
   statesOf: (service: string) => readonly (readonly ExpectedPort[])[],
   modes: readonly Mode[],
+  certainty: Certainty,
   former: readonly (readonly ExpectedPort[])[] = [],
 ): readonly ProbedFrontend[] {
   const states = statesOf(service);
@@ -53,10 +61,29 @@ export function probedFrontends(
     );
     const fates = (claiming: readonly ExpectedPort[], client: Client): readonly Fate[] =>
       modes.flatMap((mode) => claiming.map((each) => expectedFate(each, frontend, client, mode)));
+    const { isQuiet, mayBeRejected, serviceRanges } = certainty;
+    const isClusterIPOf = (ports: readonly ExpectedPort[]): boolean =>
+      ports.some(({ frontends: [first] }) => first!.address === frontend.address);
+    /** Where the Service does not have it: others may have another port there, or not. */
+    const unclaimed = (ports: readonly ExpectedPort[]): readonly Fate[] => {
+      const isOwn = isClusterIPOf(ports);
+      const isClusterIP = mayBeRejected || (!isOwn && isClusterIPOf(others)) ? [true, false] : [isOwn];
+      // Ranges may not have arrived yet, or still be those of before.
+      const isInRange = isQuiet ? [serviceRanges.has(frontend.address ?? '')] : [true, false];
+      return modes.flatMap((mode) =>
+        isClusterIP.flatMap((is) => isInRange.map((inRange) => unclaimedFate(is, inRange, mode))),
+      );
+    };
     const inStates = (client: Client): readonly (readonly Fate[])[] =>
-      claims.map((claiming) => (claiming.length > 0 ? fates(claiming, client) : UNCLAIMED));
+      claims.map((claiming, index) =>
+        claiming.length > 0 ? fates(claiming, client) : unclaimed(states[index]!),
+      );
+    const isClosed = [...claims.flat(), ...ofOthers].some((each) =>
+      modes.some((mode) => isClosedFirst(each, frontend, mode)),
+    );
+    const whileWriting: readonly Fate[] = isClosed && !isQuiet ? ['drop'] : [];
     const allowedTo = (client: Client): ReadonlySet<Fate> =>
-      new Set([...inStates(client).flat(), ...fates(ofOthers, client)]);
+      new Set([...inStates(client).flat(), ...fates(ofOthers, client), ...whileWriting]);
     const probeOf = (client: Client): Probe => {
       let allowed: ReadonlySet<Fate> | undefined;
       return {

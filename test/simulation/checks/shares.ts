@@ -35,7 +35,7 @@ export function wrongShare(simulation: Simulation): string | undefined {
 
 /** Which endpoints there are is for others to check. */
 function problemOf(
-  { cluster, local, method, affinity }: ExpectedPort,
+  { cluster, local, method, affinitySeconds }: ExpectedPort,
   shares: ReadonlyMap<string, number>,
 ): string | undefined {
   const list = [cluster, local].find(
@@ -43,7 +43,7 @@ function problemOf(
   );
   if (!list) return undefined;
   const total = list.reduce((sum, { weight }) => sum + weight, 0);
-  const within = method.startsWith('maglev') || affinity > 0 ? TABLE_WITHIN : WITHIN;
+  const within = method.startsWith('maglev') || affinitySeconds > 0 ? TABLE_WITHIN : WITHIN;
   for (const one of list) {
     const [share, wanted] = [shares.get(placeOf(one))!, one.weight / total];
     if (Math.abs(share - wanted) > within)

@@ -2,7 +2,9 @@ import type { ExpectedEndpoint, ExpectedPort } from '../checks/expected-ports.js
 import { iptablesRules } from './iptables-rules.js';
 import { servedPort } from './served-port.js';
 
+const READY = { local: true, ready: true, serving: true, terminating: false, zones: [], nodes: [] };
 const NOWHERE = {
+  portName: '',
   weightless: { cluster: [], local: [] },
   method: 'random',
   known: [],
@@ -14,11 +16,13 @@ const NOWHERE = {
 
 function served(key: string, address: string, endpoint: string) {
   const endpoints: readonly ExpectedEndpoint[] = [
-    { address: endpoint, port: 8080, isLocal: true, weight: 1 },
+    { ...READY, address: endpoint, port: 8080, weight: 1 },
   ];
   const port: ExpectedPort = {
     ...NOWHERE,
     key,
+    service: key.slice(0, -'/TCP'.length),
+    protocol: 'TCP',
     family: 'IPv4',
     frontends: [{ kind: 'cluster-ip', address, port: 80, protocol: 'TCP' }],
     cluster: endpoints,
@@ -26,7 +30,7 @@ function served(key: string, address: string, endpoint: string) {
     hasAny: true,
     internalPolicyLocal: false,
     externalPolicyLocal: false,
-    affinity: 0,
+    affinitySeconds: 0,
     localNetwork: '10.244.0.0/16',
   };
   return servedPort(port);

@@ -83,8 +83,8 @@ export class IpvsSets {
     const { protocol, externalPolicyLocal, sourceRanges } = port;
     const put = (name: SetName, member: string | number) => this.get(name).members.add(String(member));
     const at = ({ address, port: number }: ExpectedFrontend) => `${address},${protocol}:${number}`;
-    for (const { address, port: number, isLocal } of port.known)
-      if (isLocal) put('LOOP-BACK', `${address},${protocol}:${number},${address}`);
+    for (const { address, port: number, local } of port.known)
+      if (local) put('LOOP-BACK', `${address},${protocol}:${number},${address}`);
     for (const frontend of port.frontends)
       switch (frontend.kind) {
         case 'cluster-ip':

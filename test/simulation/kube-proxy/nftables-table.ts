@@ -192,8 +192,8 @@ export class NftablesTable {
     const [external, firewall] = [`external-${name}`, `firewall-${name}`];
     const refusal = hasAny ? dropped : goesTo(REJECTING);
     const shown = portName === '' ? service : `${service}:${portName}`;
-    for (const { address, port: number, isLocal } of port.reachable)
-      if (isLocal)
+    for (const { address, port: number, local } of port.reachable)
+      if (local)
         this.element('hairpin-connections', [
           addressBytes(address),
           addressBytes(address),

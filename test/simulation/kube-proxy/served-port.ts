@@ -1,14 +1,14 @@
+import { isExternallyAccessible } from '../../model/service-ports.js';
 import { usesCluster, type ExpectedEndpoint, type ExpectedPort } from '../checks/expected-ports.js';
 
 /** A port of a Service with what kube-proxy works out of it (docs/spec/iptables.md §6, nftables.md §6.1). */
-export interface ServedPort extends ExpectedPort {
-  /** Its namespace and name. */
-  readonly service: string;
-  readonly portName: string;
+export interface ServedPort extends Omit<ExpectedPort, 'protocol'> {
   /** As comments have it: with the name of the port, if it has one. */
   readonly display: string;
   /** In lower case. */
   readonly protocol: string;
+  /** Seconds; 0 without affinity. */
+  readonly affinity: number;
   readonly isExternal: boolean;
   readonly usesCluster: boolean;
   readonly usesLocal: boolean;
@@ -19,10 +19,8 @@ export interface ServedPort extends ExpectedPort {
 }
 
 export function servedPort(port: ExpectedPort): ServedPort {
-  const { key, frontends, hasAny, internalPolicyLocal, externalPolicyLocal } = port;
-  const [, display = '', service = '', portName = '', protocol = ''] =
-    /^(([^:]+?)(?::([^/]+))?)\/([A-Z]+)$/.exec(key)!;
-  const isExternal = frontends.some(({ kind }) => kind !== 'cluster-ip');
+  const { service, portName, protocol, hasAny, internalPolicyLocal, externalPolicyLocal } = port;
+  const isExternal = isExternallyAccessible(port);
   const usesLocal = internalPolicyLocal || (externalPolicyLocal && isExternal);
   const cluster = usesCluster(port) ? sorted(port.cluster) : [];
   const local = usesLocal ? sorted(port.local) : [];
@@ -30,9 +28,8 @@ export function servedPort(port: ExpectedPort): ServedPort {
     ...port,
     cluster,
     local,
-    service,
-    portName,
-    display,
+    display: portName === '' ? service : `${service}:${portName}`,
+    affinity: port.affinitySeconds,
     protocol: protocol.toLowerCase(),
     isExternal,
     usesCluster: usesCluster(port),
