@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { faultsNamed } from './planted/faults.mjs';
 import { bundleWith, searchWorlds } from './planted/simulation.mjs';
 import { bundleSimulation } from './simulation-bundle.mjs';
-import { nodeOfWorkers, runWorker, totalOf } from './simulation-workers.mjs';
+import { idleChecks, nodeOfWorkers, runWorker, totalOf } from './simulation-workers.mjs';
 
 const HELP = `Simulates a cluster, a node and its kernel around the whole program, and checks what it promises.
 
@@ -98,7 +98,9 @@ async function main(options) {
   console.log(
     `${worlds} worlds, ${commits} commits, ${failures} failures, ${seconds.toFixed(1)} s, ${(worlds / seconds).toFixed(1)} worlds a second on Node ${nodeOfWorkers}`,
   );
-  return failures > 0 || tallies.some(({ worked }) => !worked) ? 1 : 0;
+  const idle = options.modes === undefined ? idleChecks(tallies) : [];
+  for (const line of idle) console.log(line);
+  return failures > 0 || idle.length > 0 || tallies.some(({ worked }) => !worked) ? 1 : 0;
 }
 
 process.exitCode = await main(parseArgs({ options: OPTIONS }).values);

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import * as process from 'node:process';
 import { parseArgs } from 'node:util';
+import { Activities } from './checks/activity.js';
 import type { Violation } from './checks/violation.js';
 import { balanced, ejecting } from './schedule/balanced.js';
+import { withFurtherRound } from './schedule/further-rounds.js';
 import { modeOf, randomSchedule } from './schedule/random-schedule.js';
 import { parseSchedule, scheduleText, type Schedule } from './schedule/schedule.js';
 import { shrunk } from './schedule/shrink.js';
@@ -38,8 +40,10 @@ const print = (line: string): boolean => process.stdout.write(`${line}\n`);
 export async function simulate(argv: readonly string[]): Promise<number> {
   const options = optionsIn(argv);
   let [worlds, commits, failures] = [0, 0, 0];
+  const activities = new Activities();
   for (const schedule of schedulesOf(options)) {
     const outcome = await outcomeOf(schedule, options);
+    activities.add(schedule.settings.mode, outcome.active);
     worlds++;
     commits += outcome.commits;
     if (!outcome.violation) continue;
@@ -47,6 +51,7 @@ export async function simulate(argv: readonly string[]): Promise<number> {
     print(await failureText(schedule, outcome.violation, options));
     if (options.stop) break;
   }
+  print(`activities ${JSON.stringify(activities)}`);
   print(`${worlds} worlds, ${commits} commits, ${failures} failures`);
   return failures > 0 ? 1 : 0;
 }
@@ -62,7 +67,7 @@ function* schedulesOf({ schedule, seed, ...range }: Options): Generator<Schedule
 }
 
 function scheduleOf(seed: number): Schedule {
-  return ejecting(balanced(randomSchedule(seed)));
+  return ejecting(balanced(withFurtherRound(randomSchedule(seed))));
 }
 
 function* seedsOf(range: Omit<Options, 'schedule' | 'seed'>): Generator<number> {

@@ -9,13 +9,16 @@ import {
   refuses,
   timeToQuiet,
 } from './checks/budgets.js';
+import type { CheckName } from './checks/activity.js';
 import { ClusterHistory } from './checks/cluster-history.js';
 import type { Violation } from './checks/violation.js';
+import { Draining } from './checks/draining.js';
 import { EveryCommit } from './checks/every-commit.js';
 import { complaint, linesSoFar } from './checks/complaints.js';
 import { falsePraise } from './checks/false-praise.js';
 import { ForeignRules } from './checks/foreign-rules.js';
-import { unservedBeside } from './checks/others-served.js';
+import { unreportedRejection, unservedBeside } from './checks/others-served.js';
+import { SurvivingFlows } from './checks/surviving-flows.js';
 import { WhenQuiet } from './checks/when-quiet.js';
 import { WriteBudget } from './checks/write-budget.js';
 import { KubeProxy } from './kube-proxy/kube-proxy.js';
@@ -48,6 +51,8 @@ export interface Outcome {
   readonly violation?: Violation;
   readonly commits: number;
   readonly turns: number;
+  /** The checks that had something to look at. */
+  readonly active: ReadonlySet<CheckName>;
 }
 
 /** One world from its beginning to its end, with all that is checked. */
@@ -65,6 +70,9 @@ export class Simulation {
   /** The process that had everything when all was quiet last. */
   settledBy: ProxyProcess | undefined;
   readonly everyCommit: EveryCommit;
+  /** The checks that have had something to look at. */
+  readonly active = new Set<CheckName>();
+  readonly draining = new Draining(this);
   private readonly whenQuiet: WhenQuiet;
   private readonly writeBudget: WriteBudget;
   /** What has happened since all was quiet. */
@@ -130,6 +138,8 @@ export class Simulation {
     this.everyCommit.begin();
     this.writeBudget.begin();
     new ForeignRules(this).begin();
+    new SurvivingFlows(this).begin();
+    this.draining.begin();
     let began = world.now;
     const lastStep = this.schedule.steps.at(-1);
     for (const step of this.schedule.steps) {
@@ -148,6 +158,7 @@ export class Simulation {
       ...(violation && { violation }),
       commits: this.everyCommit.commits,
       turns: world.scheduler.turns,
+      active: this.active,
     };
   }
 
@@ -230,6 +241,8 @@ export class Simulation {
     await this.judgeTrouble();
     const unserved = await unservedBeside(this, this.performed);
     if (unserved !== undefined) this.breaks('a refusal concerns nobody else', unserved);
+    const silent = await unreportedRejection(this, this.performed);
+    if (silent !== undefined) this.breaks('rejected Services have events', silent);
     const steps = this.performed;
     this.performed = [];
     if (steps.some(leavesSilence)) this.silencedAt = world.now;

@@ -19,13 +19,13 @@ export interface Answer {
 const AGENTS = new WeakMap<World, Agent>();
 
 /** Asks the program over HTTP, as probes and people do. Time goes on meanwhile. */
-export async function ask(world: World, port: number, path: string): Promise<Answer> {
+export async function ask(world: World, port: number, path: string, host = '127.0.0.1'): Promise<Answer> {
   let answer: Answer | undefined;
   let failure: Error | undefined;
   const { scheduler } = world;
   scheduler.as(world.fate, () => {
     const agent = getOrMake(AGENTS, world, () => new Agent({ keepAlive: true }));
-    const sent = request({ host: '127.0.0.1', port, path, agent, headers: { host: `127.0.0.1:${port}` } });
+    const sent = request({ host, port, path, agent, headers: { host: `127.0.0.1:${port}` } });
     sent.on('response', (response) => {
       let body = '';
       response.setEncoding('utf8');

@@ -104,6 +104,7 @@ export class EveryCommit {
         // Of former frontends something may stay for which the node has no address any more.
         const mayBeFormer = expected === 'known';
         if (modes.some((mode) => promisesNothing(mode, frontend, client, isQuiet && !mayBeFormer))) continue;
+        this.simulation.active.add(isQuiet ? 'packets when all is quiet' : 'packets between two states');
         const fate = actualFate(walk.walk(packet));
         const allowed = allowedFates();
         // Of the rules of two modes, whichever see a packet first answer it.

@@ -5,16 +5,12 @@ import type { ApiObject } from '../../support/api-server/object-store.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 
 const METHOD = 'kube-proxy-ts/load-balancing';
-const WEIGHTS = 'kube-proxy-ts/weight';
 
 export interface ExpectedFrontend extends Frontend {
   readonly protocol: ServicePort['protocol'];
 }
 
-export interface ExpectedEndpoint extends Endpoint {
-  /** As compared with others of its list. */
-  readonly weight: number;
-}
+export type ExpectedEndpoint = Endpoint;
 
 /** One port of a Service in one family, as the model of docs/spec has it, with the weights of its endpoints. */
 export interface ExpectedPort extends ServicePort, Selection {
@@ -62,7 +58,6 @@ export function expectedPorts(
   if (!object) return [];
   const service = object as unknown as Service;
   const annotations = service.metadata.annotations ?? {};
-  const weights = JSON.parse(annotations[WEIGHTS] ?? '{}') as Readonly<Record<string, number>>;
   const here: Node = { ...node, podCIDRs: [], primaryAddresses: [], localAddresses: [] };
   return families.flatMap((family) =>
     servicePorts({ services: [service] })
@@ -71,9 +66,7 @@ export function expectedPorts(
         const { portName, protocol } = port;
         const endpoints = endpointsOf(port, slices as unknown as readonly EndpointSlice[], here);
         const selection = select(port, endpoints, here);
-        const weighted = (list: readonly Endpoint[]): readonly ExpectedEndpoint[] =>
-          list.map((one) => ({ ...one, weight: weights[one.address] ?? 1 }));
-        const [cluster, local] = [selection.cluster, selection.local].map((list) => byWeight(weighted(list)));
+        const [cluster, local] = [selection.cluster, selection.local].map(byWeight);
         return {
           ...port,
           key: `${port.service}${portName === '' ? '' : `:${portName}`}/${protocol}`,
@@ -82,8 +75,8 @@ export function expectedPorts(
           local: local!.chosen,
           weightless: { cluster: cluster!.weightless, local: local!.weightless },
           method: annotations[METHOD] ?? 'random',
-          known: weighted(endpoints),
-          serving: weighted(endpoints.filter(({ ready, serving }) => ready || serving)),
+          known: endpoints,
+          serving: endpoints.filter(({ ready, serving }) => ready || serving),
           hasAny: selection.hasAny,
           nodeAddress: node.addresses[family],
           localNetwork: node.localNetworks[family],

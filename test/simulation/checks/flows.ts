@@ -34,6 +34,7 @@ export function staleFlow(simulation: Simulation): string | undefined {
     const owners = portsOf(connection);
     if (owners.length === 0 && (!isUdp || modes.size > 1 || mayForgetFrontends)) unknownFlows.add(connection);
     if (unknownFlows.has(connection)) continue;
+    simulation.active.add('flows to removed endpoints end');
     const isServed = owners.some(({ serving }) =>
       serving.some(({ address, port }) => address === reply.source && port === reply.sourcePort),
     );

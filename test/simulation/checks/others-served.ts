@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Step } from '../schedule/schedule.js';
 import type { Simulation } from '../simulation.js';
 
@@ -12,6 +13,22 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'EOPNOTSUPP',
   'Invalid_argument',
   'No_such_file_or_directory',
+]);
+const PROGRAMMING_FAILED = 'ProgrammingFailed';
+/** Simulated milliseconds. */
+const REPORTED_WITHIN = 30_000;
+const LETS_EVENTS_PASS: ReadonlySet<string> = new Set([
+  'start',
+  'put',
+  'delete',
+  'take-over',
+  'flows',
+  'kernel-fault',
+  'program-fault',
+  'kill',
+  'terminate',
+  'restart',
+  'interrupt',
 ]);
 const HARMLESS: ReadonlySet<string> = new Set(['start', 'put', 'delete']);
 
@@ -44,6 +61,46 @@ export async function unservedBeside(
     await world.scheduler.runUntil(world.now + LOOK_EVERY, () => simulation.violation !== undefined);
   }
   return problem();
+}
+
+/**
+ * While the kernel rejects the rules of a Service for good, an event tells the Service's users.
+ * @param steps what has happened since all was quiet
+ * @returns for which Service there is none; undefined if there is one for each
+ */
+export async function unreportedRejection(
+  simulation: Simulation,
+  steps: readonly Step[],
+): Promise<string | undefined> {
+  const { cluster, everyCommit, history, world } = simulation;
+  const { source } = world.settings;
+  const refused = new Set(steps.flatMap((step) => refusedService(step) ?? []));
+  // Events cannot be posted while the API server is in trouble, and go to the log where there is none.
+  if (source !== 'api' || refused.size === 0 || steps.some(({ name }) => !LETS_EVENTS_PASS.has(name)))
+    return undefined;
+  const isReported = (service: string): boolean =>
+    cluster.api
+      .objects('events.k8s.io/v1', 'Event')
+      .some(
+        ({ reason, regarding }) =>
+          reason === PROGRAMMING_FAILED &&
+          isDeepStrictEqual(regarding, subjectOf(service)),
+      );
+  for (const service of refused) {
+    if (!history.services.includes(service)) continue;
+    const isWrong = (): boolean => everyCommit.problemOf(service, 'current') !== undefined;
+    if (isWrong()) simulation.active.add('rejected Services have events');
+    const isOver = (): boolean => !isWrong() || isReported(service) || simulation.violation !== undefined;
+    const end = world.now + REPORTED_WITHIN;
+    while (world.now < end && !isOver()) await world.scheduler.runUntil(world.now + LOOK_EVERY);
+    if (!isOver()) return `${service} is rejected, and has no event ${PROGRAMMING_FAILED}`;
+  }
+  return undefined;
+}
+
+function subjectOf(service: string) {
+  const [namespace, name] = service.split('/');
+  return { apiVersion: 'v1', kind: 'Service', namespace, name };
 }
 
 /** The Service whose rules this step has refused until all trouble ends. */

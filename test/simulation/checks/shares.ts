@@ -26,6 +26,7 @@ export function wrongShare(simulation: Simulation): string | undefined {
       const shares = new Map<string, number>();
       for (const { endpoint, probability } of world.machine.walk.walk(packetOf(port, client!, frontend)))
         if (endpoint) shares.set(placeOf(endpoint), (shares.get(placeOf(endpoint)) ?? 0) + probability);
+      if (shares.size > 1) simulation.active.add('shares of endpoints');
       const problem = problemOf(port, shares);
       if (problem !== undefined)
         return `${port.key} at ${frontend.address ?? 'node'} ${frontend.port}: ${problem}`;

@@ -4,6 +4,7 @@ import { listsSoFar, mayFindSilence, repairedUntil, silenceFoundUntil } from './
 import { staleFlow } from './flows.js';
 import { wrongOnLoopback } from './loopback-node-ports.js';
 import { wrongAtOtherAddresses } from './node-addresses.js';
+import { falseHealthAnswer, wrongHealthPort } from './health-ports.js';
 import { missingServer, surplusAddress } from './service-addresses.js';
 import { missingWeightless, wrongShare } from './shares.js';
 import { wrongAtUnusedAddress } from './unused-addresses.js';
@@ -55,6 +56,10 @@ export class WhenQuiet {
     if (detail !== undefined) return this.broken('the kernel equals the cluster', detail);
     const flow = await this.flowThatStays();
     if (flow !== undefined) return this.broken('no flow to a removed endpoint stays', flow);
+    if (isLast) {
+      const real = await this.simulation.draining.stays();
+      if (real !== undefined) return this.broken('real servers drain', real);
+    }
     const { modes, world } = this.simulation;
     const { random } = world;
     // What was of another mode is taken to be gone from then on, which only the program tells.
@@ -84,10 +89,14 @@ export class WhenQuiet {
     const end = world.now + UNTIL_IT_KNOWS;
     const asked = world.random.pick(ASKED);
     for (;;) {
-      const untruth = await untruthOf(this.simulation, asked).catch(({ message }: Error) => message);
+      const untruth = await this.untruth(asked).catch(({ message }: Error) => message);
       if (untruth === undefined || world.now > end) return untruth;
       await world.scheduler.runUntil(world.now + 5_000);
     }
+  }
+
+  private async untruth(asked: (typeof ASKED)[number]): Promise<string | undefined> {
+    return (await falseHealthAnswer(this.simulation)) ?? untruthOf(this.simulation, asked);
   }
 
   private async workWhileIdle(): Promise<string | undefined> {
@@ -134,7 +143,8 @@ export class WhenQuiet {
       surplusAddress(this.simulation) ??
       wrongOnLoopback(this.simulation) ??
       wrongAtOtherAddresses(this.simulation) ??
-      wrongAtUnusedAddress(this.simulation)
+      wrongAtUnusedAddress(this.simulation) ??
+      wrongHealthPort(this.simulation)
     );
   }
 

@@ -4,6 +4,8 @@ import { servedPort } from './served-port.js';
 
 const READY = { local: true, ready: true, serving: true, terminating: false, zones: [], nodes: [] };
 const NOWHERE = {
+  createdAt: Infinity,
+  weights: new Map<string, number>(),
   portName: '',
   weightless: { cluster: [], local: [] },
   method: 'random',

@@ -66,6 +66,8 @@ export class Connections {
   readonly sysctls = new Map(Object.entries(SYSCTLS));
   /** Told after connections were removed or made by a request, not of what packets and time do. */
   onChange: (change: Change) => void = () => {};
+  /** Told of each connection that a request removes. */
+  onRemove: (connection: Connection, process: number) => void = () => {};
   /** Told everything. */
   onEvent: (happening: Happening, connection: Connection) => void = () => {};
   /** Packets for which the table had no room. */
@@ -192,7 +194,9 @@ export class Connections {
   }
 
   remove(connection: Connection, process = NO_PROCESS): void {
-    if (this.drop(connection as Entry)) this.onChange({ process });
+    if (!this.drop(connection as Entry)) return;
+    this.onRemove(connection, process);
+    this.onChange({ process });
   }
 
   /** Removes all of a family, or of both (`conntrack -F`). */
@@ -200,7 +204,10 @@ export class Connections {
     const doomed = [...this.entries].filter(
       ({ original }) => family === AF.UNSPEC || familyOf(original.source) === family,
     );
-    for (const entry of doomed) this.drop(entry);
+    for (const entry of doomed) {
+      this.drop(entry);
+      this.onRemove(entry, process);
+    }
     if (doomed.length > 0) this.onChange({ process });
   }
 

@@ -27,6 +27,8 @@ const SCHEDULERS: ReadonlySet<string> = new Set(
 export class VirtualServers {
   /** Told after each change. */
   onChange: (change: Change) => void = () => {};
+  /** Told of each destination that is deleted while it has connections, and its server is not. */
+  onRetire: (server: VirtualServer, destination: Destination, process: number) => void = () => {};
   /** Of the lists of servers and destinations. */
   version = 0;
   private readonly servers = new Map<string, KeptServer>();
@@ -96,9 +98,11 @@ export class VirtualServers {
   }
 
   deleteDestination(id: ServerId, of: Pick<Destination, 'address' | 'port'>, process = NO_PROCESS): number {
-    return this.change(id, process, ({ destinations }) => {
+    return this.change(id, process, (server) => {
+      const { destinations } = server;
       const kept = destinations.get(destinationKey(of));
       if (!kept) return E.ENOENT;
+      if (kept.activeConnections + kept.inactiveConnections > 0) this.onRetire(server, kept, process);
       this.retire(id, kept);
       destinations.delete(destinationKey(of));
       return 0;
