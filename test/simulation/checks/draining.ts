@@ -1,4 +1,9 @@
-import { serverAt, type Destination, type ServerId, type VirtualServer } from '../kernel/ipvs/virtual-server.js';
+import {
+  serverAt,
+  type Destination,
+  type ServerId,
+  type VirtualServer,
+} from '../kernel/ipvs/virtual-server.js';
 import type { Simulation } from '../simulation.js';
 
 /** Milliseconds: drained real servers are looked for once a minute (docs/spec/ipvs.md §8). */
@@ -71,7 +76,10 @@ export class Draining {
     const servers = new Set<VirtualServer>();
     for (const { frontends, cluster, local, weightless } of ports)
       for (const { address, port, protocol } of frontends) {
-        const server = address === undefined ? undefined : world.machine.servers.find(serverAt({ address, port, protocol }));
+        const server =
+          address === undefined
+            ? undefined
+            : world.machine.servers.find(serverAt({ address, port, protocol }));
         if (!server) continue;
         servers.add(server);
         for (const one of [...cluster, ...local, ...weightless.cluster, ...weightless.local])

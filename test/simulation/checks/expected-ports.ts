@@ -1,6 +1,11 @@
 import { endpointsOf, select, type Endpoint, type Selection } from '../../model/endpoints.js';
 import type { EndpointSlice, Node, Service } from '../../model/objects.js';
-import { isExternallyAccessible, servicePorts, type Frontend, type ServicePort } from '../../model/service-ports.js';
+import {
+  isExternallyAccessible,
+  servicePorts,
+  type Frontend,
+  type ServicePort,
+} from '../../model/service-ports.js';
 import type { ApiObject } from '../../support/api-server/object-store.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 

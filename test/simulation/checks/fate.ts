@@ -81,12 +81,7 @@ function fateOf(outcome: Outcome): Fate {
  * way; in mode userspace the process decides about the endpoint, so that rules only show whether there is one.
  * @param isQuiet nothing is about to be written any more
  */
-export function isAllowed(
-  fate: Fate,
-  allowed: ReadonlySet<Fate>,
-  mode: Mode,
-  isQuiet: boolean,
-): boolean {
+export function isAllowed(fate: Fate, allowed: ReadonlySet<Fate>, mode: Mode, isQuiet: boolean): boolean {
   if (allowed.has(fate)) return true;
   // A process without an endpoint takes a connection and closes it.
   if (mode === 'userspace')

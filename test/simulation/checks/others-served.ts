@@ -83,8 +83,7 @@ export async function unreportedRejection(
       .objects('events.k8s.io/v1', 'Event')
       .some(
         ({ reason, regarding }) =>
-          reason === PROGRAMMING_FAILED &&
-          isDeepStrictEqual(regarding, subjectOf(service)),
+          reason === PROGRAMMING_FAILED && isDeepStrictEqual(regarding, subjectOf(service)),
       );
   for (const service of refused) {
     if (!history.services.includes(service)) continue;

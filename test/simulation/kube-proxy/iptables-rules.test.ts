@@ -17,9 +17,7 @@ const NOWHERE = {
 };
 
 function served(key: string, address: string, endpoint: string) {
-  const endpoints: readonly ExpectedEndpoint[] = [
-    { ...READY, address: endpoint, port: 8080, weight: 1 },
-  ];
+  const endpoints: readonly ExpectedEndpoint[] = [{ ...READY, address: endpoint, port: 8080, weight: 1 }];
   const port: ExpectedPort = {
     ...NOWHERE,
     key,
