@@ -17,6 +17,7 @@ import { ServerTable } from '../../adapters/ipvs/server-table.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { Reconciler } from '../../application/reconcile/reconciler.js';
+import { flowsWithFallback } from '../../domain/conntrack/desired-flows.js';
 import { EXTERNAL_SERVICES } from '../../domain/iptables/chain-names.js';
 import { parseCidr, type Cidr } from '../../domain/net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
@@ -58,6 +59,7 @@ export class IpvsMode implements Mode {
         iptables: { variant: opened.variant, ownedChains: IPVS_OWNED_CHAINS },
         variantMix: opened.variantMix,
         backend: this.backend(kernel, opened, drivers),
+        flows: flowsWithFallback,
         connectionTable: {
           giveUp: async (family, endpoint, frontends) => drivers.get(family)?.giveUp(endpoint, frontends),
         },

@@ -235,6 +235,13 @@ export function servicePortFlows(entry: ForwardingEntry): ServicePortFlows {
   };
 }
 
+/** The same in IPVS mode, where a policy Local that finds no endpoint on this node falls back to all (docs/spec/ipvs.md §4.5). */
+export function flowsWithFallback(entry: ForwardingEntry): ServicePortFlows {
+  const { local = [] } = entry.endpoints;
+  const fallsBack = local.length === 0 && entry.frontends.some(({ kind }) => kind !== 'cluster-ip');
+  return { ...servicePortFlows(entry), policies: new FlowPolicies(entry, fallsBack) };
+}
+
 /** Of TCP and SCTP only connections that are being opened are judged: they leave an ejected endpoint, too. */
 function eligibleEndpoints({ name, endpoints, flowEligibleEndpoints }: ForwardingEntry): readonly Endpoint[] {
   const ejected = ejectedOf(endpoints);
@@ -279,7 +286,11 @@ class EndpointPlaces implements Places {
 class FlowPolicies {
   private localPlaces: ReadonlySet<string> | undefined;
 
-  constructor(private readonly entry: ForwardingEntry) {}
+  /** @param fallsBack whether the internal policy Local has no effect, as no endpoint is on this node */
+  constructor(
+    private readonly entry: ForwardingEntry,
+    private readonly fallsBack = false,
+  ) {}
 
   /** Whether the external policy is another one. */
   isOtherExternally({ entry }: FlowPolicies): boolean {
@@ -312,7 +323,8 @@ class FlowPolicies {
     return frontends
       .filter((one) => one.port === port && (one.address ?? NODE_PORT) === address)
       .every(({ kind, policy }) => {
-        if (kind === 'cluster-ip') return policy === 'Cluster' || this.isLocal(flow.replySource);
+        if (kind === 'cluster-ip')
+          return policy === 'Cluster' || this.fallsBack || this.isLocal(flow.replySource);
         if (kind === 'load-balancer-ip' && !this.isInRanges(flow.source)) return false;
         if (!wasChanged || isOwn(flow.source) || isHairpin(flow)) return true;
         return flow.isMasqueraded === (policy === 'Cluster');

@@ -1,4 +1,9 @@
-import { DesiredFlows, SuspectFlows, servicePortFlows } from '../../../src/domain/conntrack/desired-flows.js';
+import {
+  DesiredFlows,
+  flowsWithFallback,
+  SuspectFlows,
+  servicePortFlows,
+} from '../../../src/domain/conntrack/desired-flows.js';
 import type { ClientFlow } from '../../../src/domain/conntrack/flow.js';
 import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
 import type { Service } from '../../../src/domain/model/service.js';
@@ -18,6 +23,11 @@ class World {
   private readonly desired = new DesiredFlows();
   private suspects = new SuspectFlows();
 
+  constructor(
+    private readonly flowsOf = servicePortFlows,
+    private readonly endpoints = [HERE, THERE],
+  ) {}
+
   change(more: Partial<Service>): this {
     const ports = [{ name: '', protocol: 'UDP', port: 53, nodePort: 30053 }] as const;
     const dns = service({
@@ -28,9 +38,9 @@ class World {
       },
       ...more,
     });
-    const [entry] = forwardService(dns, () => [HERE, THERE], FORWARDING);
+    const [entry] = forwardService(dns, () => this.endpoints, FORWARDING);
     this.suspects = new SuspectFlows();
-    this.desired.update(entry!.key, servicePortFlows(entry!), this.suspects);
+    this.desired.update(entry!.key, this.flowsOf(entry!), this.suspects);
     return this;
   }
 
@@ -92,6 +102,14 @@ it('flows through the cluster IP to other nodes end when the internal policy bec
   expect(world.verdict(CLUSTER_IP, THERE)).toBe('policy changed');
   expect(world.verdict(CLUSTER_IP, HERE)).toBeUndefined();
   expect(world.verdict(EXTERNAL_IP, THERE, masqueraded)).toBeUndefined();
+});
+
+it('flows through the cluster IP to other nodes stay in IPVS mode, unless an endpoint is here', () => {
+  const local = { internalPolicyLocal: true };
+  const verdict = (endpoints: readonly (typeof HERE)[]) =>
+    new World(flowsWithFallback, [...endpoints]).change({}).change(local).verdict(CLUSTER_IP, THERE);
+  expect(verdict([THERE])).toBeUndefined();
+  expect(verdict([HERE, THERE])).toBe('policy changed');
 });
 
 describe('source ranges', () => {
