@@ -1,4 +1,4 @@
-import type { Connection } from '../kernel/conntrack/connection.js';
+import type { Connection } from '../kernel/conntrack/ctnetlink.js';
 import { IPPROTO } from '../kernel/conntrack/ctnetlink.js';
 import type { Simulation } from '../simulation.js';
 import type { ExpectedPort } from './expected-ports.js';
