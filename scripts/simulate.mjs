@@ -98,7 +98,8 @@ async function main(options) {
   console.log(
     `${worlds} worlds, ${commits} commits, ${failures} failures, ${seconds.toFixed(1)} s, ${(worlds / seconds).toFixed(1)} worlds a second on Node ${nodeOfWorkers}`,
   );
-  const idle = options.modes === undefined ? idleChecks(tallies) : [];
+  const isOfAllKinds = options.modes === undefined && options.schedule === undefined;
+  const idle = isOfAllKinds ? idleChecks(tallies) : [];
   for (const line of idle) console.log(line);
   return failures > 0 || idle.length > 0 || tallies.some(({ worked }) => !worked) ? 1 : 0;
 }
