@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { Mode } from '../model/objects.js';
 import { Testbed } from '../support/testbed/testbed.js';
-import { runStory, shrink, type Disagreement } from './run-story.js';
+import { runStory, shrink, type Result } from './run-story.js';
 import { storyOf, type Story } from './story.js';
 
 const HELP = `Programs random Services with a real proxy, sends real packets, and compares what they meet with the model.
@@ -22,39 +22,36 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-function printFailure({ seed }: Story, disagreements: readonly Disagreement[]): void {
-  print(`seed ${seed}: ${disagreements.length} packets met something else than the model allows`);
-  for (const { step, packet, seen, allowed } of disagreements.slice(0, MOST_SHOWN))
-    print(
-      `  step ${step}: ${packet}\n    seen    ${JSON.stringify(seen)}\n    allowed ${allowed.map((one) => JSON.stringify(one)).join(' or ')}`,
-    );
+function printFailure({ seed }: Story, { disagreements }: Result): void {
+  print(`seed ${seed}: ${disagreements.length} times something else than the model allows`);
+  for (const { step, subject, problem } of disagreements.slice(0, MOST_SHOWN))
+    print(`  step ${step}: ${subject}: ${problem}`);
 }
 
 async function replay(testbed: Testbed, file: string): Promise<boolean> {
   const story = JSON.parse(await readFile(file, 'utf8')) as Story;
-  const { disagreements, packets } = await runStory(testbed, story);
-  if (disagreements.length > 0) printFailure(story, disagreements);
-  else print(`${packets} packets met what the model allows`);
-  return disagreements.length === 0;
+  const result = await runStory(testbed, story);
+  if (result.disagreements.length > 0) printFailure(story, result);
+  else print(`as the model says: ${JSON.stringify(result.compared)}`);
+  return result.disagreements.length === 0;
 }
 
 async function fuzz(testbed: Testbed, mode: Mode, minutes: number, seed: number): Promise<boolean> {
   const end = Date.now() + minutes * 60_000;
-  let total = 0;
-  let stories = 0;
+  const total: Record<string, number> = { stories: 0 };
   for (let next = seed; Date.now() < end; next++) {
     const story = storyOf(next, mode);
-    const { disagreements, packets } = await runStory(testbed, story);
-    total += packets;
-    stories++;
-    if (disagreements.length === 0) continue;
-    printFailure(story, disagreements);
+    const result = await runStory(testbed, story);
+    total.stories!++;
+    for (const [what, count] of Object.entries(result.compared)) total[what] = (total[what] ?? 0) + count;
+    if (result.disagreements.length === 0) continue;
+    printFailure(story, result);
     const file = `fuzz-${mode}-${next}.json`;
     await writeFile(file, JSON.stringify(await shrink(testbed, story), undefined, 1));
     print(`written to ${file}: npm run fuzz -- --replay ${file}`);
     return false;
   }
-  print(`${mode} mode: ${stories} stories, ${total} packets met what the model allows`);
+  print(`${mode} mode, as the model says: ${JSON.stringify(total)}`);
   return true;
 }
 

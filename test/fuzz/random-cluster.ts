@@ -1,4 +1,4 @@
-import type { EndpointSlice, Service, ServicePortSpec } from '../model/objects.js';
+import type { EndpointSlice, Metadata, Service, ServicePortSpec } from '../model/objects.js';
 
 /** Numbers that follow from a seed. */
 export class Random {
@@ -34,7 +34,10 @@ export class Random {
   }
 }
 
-const FAMILIES = [['IPv4'], ['IPv6'], ['IPv4', 'IPv6']] as const;
+type Families = readonly ('IPv4' | 'IPv6')[];
+type SliceEndpoint = NonNullable<EndpointSlice['endpoints']>[number];
+
+const FAMILIES: readonly Families[] = [['IPv4'], ['IPv6'], ['IPv4', 'IPv6']];
 const RANGES = [
   '198.18.0.0/16',
   '10.9.9.9/32',
@@ -54,8 +57,11 @@ const CONDITIONS = [
   { ready: false, serving: false, terminating: true },
 ];
 const ZONES = [[], ['zone-a'], ['zone-b'], ['zone-a', 'zone-b']];
-
-const SERVICE = { apiVersion: 'v1', kind: 'Service' };
+const WEIGHT = 'kube-proxy-ts/weight';
+/** The pod client of the test bed, as an endpoint. */
+const OWN_POD = 200;
+/** Now and then a Service has so many endpoints. */
+const MANY = 1_500;
 
 /** A Service with everything that belongs to it. */
 export interface RandomService {
@@ -63,21 +69,23 @@ export interface RandomService {
   readonly slices: readonly EndpointSlice[];
 }
 
-/** A Service by its number, which decides about its addresses, so that no two Services have the same. */
+/** A Service by its number, which decides about its addresses; a few of them are also those of others. */
 export function randomService(random: Random, number: number): RandomService {
   const families = random.one(FAMILIES);
-  const has = (family: 'IPv4' | 'IPv6'): boolean => (families as readonly string[]).includes(family);
   const type = random.one(['ClusterIP', 'ClusterIP', 'NodePort', 'LoadBalancer']);
   const ports = randomPorts(random, number, type !== 'ClusterIP');
-  const ofFamilies = (ipv4: string, ipv6: string): string[] => [
-    ...(has('IPv4') ? [ipv4] : []),
-    ...(has('IPv6') ? [ipv6] : []),
-  ];
-  const clusterIPs = ofFamilies(`172.30.20.${number}`, `fd00:10:96::20:${number}`);
-  const metadata = { name: `s${number}`, namespace: 'default' };
-  const service: Service & typeof SERVICE = {
-    ...SERVICE,
-    metadata,
+  const ofFamilies = (ipv4: string, ipv6: string): string[] =>
+    families.map((family) => (family === 'IPv4' ? ipv4 : ipv6));
+  const clusterIPs = clusterIPsOf(families, number);
+  const isLocal = type !== 'ClusterIP' && random.is(0.5);
+  // Of the own number, or of one of a few that are shared.
+  const place = (): number => (random.is(0.6) ? number : random.below(3));
+  const externalIPs = random.is(0.35) ? externalIPsOf(random, families, place()) : undefined;
+  const ingress = place();
+  const service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: randomMetadata(random, number),
     spec: {
       type,
       clusterIP: clusterIPs[0]!,
@@ -85,9 +93,10 @@ export function randomService(random: Random, number: number): RandomService {
       ipFamilies: [...families],
       ipFamilyPolicy: families.length === 2 ? 'PreferDualStack' : 'SingleStack',
       ports,
-      ...(random.is(0.3) && { externalIPs: ofFamilies(`192.0.2.${number}`, `2001:db8:99::${number}`) }),
+      ...(externalIPs && { externalIPs }),
       ...(random.is(0.3) && { internalTrafficPolicy: 'Local' }),
-      ...(type !== 'ClusterIP' && random.is(0.5) && { externalTrafficPolicy: 'Local' }),
+      ...(isLocal && { externalTrafficPolicy: 'Local' }),
+      ...(isLocal && type === 'LoadBalancer' && { healthCheckNodePort: 32_000 + number }),
       ...(type === 'LoadBalancer' &&
         random.is(0.5) && { loadBalancerSourceRanges: random.some(RANGES, 0.3) }),
       ...(random.is(0.25) && {
@@ -98,25 +107,55 @@ export function randomService(random: Random, number: number): RandomService {
     status: {
       loadBalancer: {
         ...(type === 'LoadBalancer' && {
-          ingress: ofFamilies(`203.0.113.${100 + number}`, `2001:db8:98::${number}`).map((ip) => ({
+          ingress: ofFamilies(`203.0.113.${100 + ingress}`, `2001:db8:98::${ingress}`).map((ip) => ({
             ip,
             ...(random.is(0.2) && { ipMode: random.one(['VIP', 'Proxy']) }),
           })),
         }),
       },
     },
-  };
+  } satisfies Service & { apiVersion: string; kind: string };
   return { service, slices: randomSlices(random, number, families, ports) };
+}
+
+function clusterIPsOf(families: Families, number: number): string[] {
+  return families.map((family) => (family === 'IPv4' ? `172.30.20.${number}` : `fd00:10:96::20:${number}`));
+}
+
+/** Sometimes the cluster IPs of another Service, or the addresses of a load balancer. */
+function externalIPsOf(random: Random, families: Families, place: number): string[] {
+  const kind = random.below(6);
+  if (kind === 0) return clusterIPsOf(families, 1 + place);
+  const [ipv4, ipv6] =
+    kind === 1
+      ? [`203.0.113.${100 + place}`, `2001:db8:98::${place}`]
+      : [`192.0.2.${place}`, `2001:db8:99::${place}`];
+  return families.map((family) => (family === 'IPv4' ? ipv4! : ipv6!));
+}
+
+function randomMetadata(random: Random, number: number): Metadata {
+  const weights = Object.fromEntries(
+    [2, 3, 4].map((host) => [`10.244.${random.one([1, 2])}.${host}`, random.one([0, 1, 4])]),
+  );
+  return {
+    name: `s${number}`,
+    namespace: 'default',
+    ...(random.is(0.5) && { creationTimestamp: `2026-01-0${1 + random.below(9)}T00:00:00Z` }),
+    ...(random.is(0.05) && { labels: { 'service.kubernetes.io/service-proxy-name': 'other' } }),
+    ...(random.is(0.2) && { annotations: { [WEIGHT]: JSON.stringify(weights) } }),
+  };
 }
 
 function randomPorts(random: Random, number: number, hasNodePorts: boolean): readonly ServicePortSpec[] {
   const count = random.one([1, 1, 2, 3]);
   const isNamed = count > 1 || random.is(0.5);
+  // The same number for two protocols, as DNS has it.
+  const isShared = count > 1 && random.is(0.3);
   return Array.from({ length: count }, (_, index) => ({
     ...(isNamed && { name: `p${index}` }),
-    protocol: random.one(['TCP', 'TCP', 'UDP']),
-    port: 80 + index,
-    ...(hasNodePorts && { nodePort: 30_000 + number * 10 + index }),
+    protocol: isShared && index < 2 ? (['TCP', 'UDP'] as const)[index]! : random.one(['TCP', 'TCP', 'UDP']),
+    port: 80 + (isShared && index === 1 ? 0 : index),
+    ...(hasNodePorts && { nodePort: 30_000 + (random.is(0.95) ? number : 1) * 10 + index }),
   }));
 }
 
@@ -124,10 +163,11 @@ function randomPorts(random: Random, number: number, hasNodePorts: boolean): rea
 export function randomSlices(
   random: Random,
   number: number,
-  families: readonly ('IPv4' | 'IPv6')[],
+  families: Families,
   ports: readonly ServicePortSpec[],
 ): readonly EndpointSlice[] {
-  const hintsAll = random.is(0.3);
+  const hints = { zones: random.is(0.3), nodes: random.is(0.1) };
+  const count = (): number => (random.is(0.01) ? MANY : random.below(4));
   return families.flatMap((family) =>
     Array.from({ length: random.one([0, 1, 1, 2]) }, (_, index) => ({
       apiVersion: 'discovery.k8s.io/v1',
@@ -135,25 +175,67 @@ export function randomSlices(
       metadata: {
         name: `s${number}-${family.toLowerCase()}-${index}`,
         namespace: 'default',
-        labels: { 'kubernetes.io/service-name': `s${number}` },
+        labels: {
+          'kubernetes.io/service-name': `s${number}`,
+          ...(random.is(0.03) && { 'service.kubernetes.io/headless': '' }),
+        },
+        ...(random.is(0.1) && { annotations: { [WEIGHT]: random.one(['0', '1', '5']) } }),
       },
       addressType: family,
-      ports: random
-        .some(ports, 0.9)
-        .map(({ name = '', protocol = 'TCP' }, port) => ({ name, protocol, port: 8080 + port })),
-      endpoints: Array.from({ length: random.below(4) }, () => {
-        const isLocal = random.is(0.4);
-        const host = 2 + random.below(8);
-        const prefix = family === 'IPv4' ? `10.244.${isLocal ? 1 : 2}.` : `fd00:10:244:${isLocal ? 1 : 2}::`;
-        return {
-          addresses: [`${prefix}${host}`],
-          conditions: random.one(CONDITIONS),
-          nodeName: isLocal ? 'node1' : 'node2',
-          ...(hintsAll || random.is(0.2)
-            ? { hints: { forZones: random.one(ZONES).map((name) => ({ name })) } }
-            : {}),
-        };
-      }),
+      ports: random.some(ports, 0.9).map(({ name = '', protocol = 'TCP' }, port) => ({
+        name,
+        protocol,
+        port: 8080 + port + (random.is(0.1) ? 100 : 0),
+      })),
+      endpoints: distinct(Array.from({ length: count() }, () => randomEndpoint(random, family, hints))),
     })),
   );
+}
+
+function randomEndpoint(
+  random: Random,
+  family: 'IPv4' | 'IPv6',
+  hints: { readonly zones: boolean; readonly nodes: boolean },
+): SliceEndpoint {
+  const isLocal = random.is(0.4);
+  const host = random.is(0.05) && isLocal ? OWN_POD : 2 + random.below(8);
+  const network = isLocal ? 1 : 2 + (random.is(0.5) ? 0 : random.below(200));
+  return {
+    addresses: [family === 'IPv4' ? `10.244.${network}.${host}` : `fd00:10:244:${network}::${host}`],
+    conditions: random.one(CONDITIONS),
+    nodeName: isLocal ? 'node1' : 'node2',
+    hints: {
+      ...((hints.zones || random.is(0.1)) && { forZones: random.one(ZONES).map((name) => ({ name })) }),
+      ...((hints.nodes || random.is(0.05)) && { forNodes: [{ name: random.one(['node1', 'node2']) }] }),
+    },
+  };
+}
+
+/** An address is in a slice once. */
+function distinct(endpoints: readonly SliceEndpoint[]): readonly SliceEndpoint[] {
+  return [...new Map(endpoints.map((one) => [one.addresses[0], one])).values()];
+}
+
+const FIELDS: readonly (readonly (keyof Service['spec'])[])[] = [
+  ['loadBalancerSourceRanges'],
+  ['sessionAffinity', 'sessionAffinityConfig'],
+  ['internalTrafficPolicy'],
+  ['externalTrafficPolicy', 'healthCheckNodePort'],
+  ['externalIPs'],
+];
+
+/** The Service with another value of one of its fields. */
+export function withOtherField(
+  random: Random,
+  { service, slices }: RandomService,
+  number: number,
+): RandomService {
+  const fields = random.one(FIELDS);
+  for (;;) {
+    const { spec } = randomService(random, number).service;
+    if (spec.type !== service.spec.type || spec.ipFamilyPolicy !== service.spec.ipFamilyPolicy) continue;
+    if (spec.ipFamilies![0] !== service.spec.ipFamilies![0]) continue;
+    const changed = { ...service.spec, ...Object.fromEntries(fields.map((field) => [field, spec[field]])) };
+    return { service: { ...service, spec: changed }, slices };
+  }
 }

@@ -1,68 +1,250 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { TestbedModel, type Seen } from '../model/testbed-model.js';
+import type { Mode } from '../model/objects.js';
+import { TestbedModel } from '../model/testbed-model.js';
 import { ProxyProcess } from '../support/program/proxy-process.js';
-import { planOf } from '../support/testbed/probe-plan.js';
-import { probe } from '../support/testbed/probe.js';
+import { trackedConnections } from '../support/testbed/conntrack.js';
+import { planOf, type Family, type Target } from '../support/testbed/probe-plan.js';
+import { observe, type Observation } from '../support/testbed/probe.js';
 import type { Testbed } from '../support/testbed/testbed.js';
-import { configurationOf, manifestOf, simpler, type Story } from './story.js';
+import { removeSomeRules, rulesOf } from './foreign-writer.js';
+import { judgeFlows, judgePackets, judgeShares, type Disagreement } from './judge.js';
+import { Random } from './random-cluster.js';
+import { configurationOf, manifestOf, simpler, type Step, type Story } from './story.js';
 
 /** Longer than the second after which a TCP client sends its first packet again. Milliseconds. */
 const QUIET = 1_300;
+/** Connections of each client to each address: all clients together show every endpoint. */
+const CONNECTIONS = { sticky: 6, other: 4 };
+/** What the proxy does beside its writes is waited for so long, which only ends a failure. Milliseconds. */
+const PATIENCE = 60_000;
 
-/** A packet that met something else than the model allows. */
-export interface Disagreement {
-  /** From 1. */
-  readonly step: number;
-  readonly packet: string;
-  readonly seen: Seen;
-  readonly allowed: readonly Seen[];
+const NODE_ADDRESSES = { IPv4: '198.51.100.11', IPv6: '[2001:db8:2::11]' };
+const SILENT_POD = `
+table inet fuzz
+delete table inet fuzz
+table inet fuzz {
+  chain input {
+    type filter hook input priority 0
+    meta l4proto { tcp, udp } th dport 8000-8999 drop
+  }
+}`;
+
+export interface Result {
+  readonly disagreements: readonly (Disagreement & { readonly step: number })[];
+  /** How many things were compared. */
+  readonly compared: Readonly<Record<'packets' | 'flows' | 'healthChecks' | 'restarts', number>>;
 }
 
-/** Runs a story with a real proxy and real packets; the first step with disagreements ends it. Returns them, and how many packets there were. */
-export async function runStory(
-  testbed: Testbed,
-  story: Story,
-): Promise<{ readonly disagreements: readonly Disagreement[]; readonly packets: number }> {
-  const { states, configuration } = story;
-  let packets = 0;
-  let proxy: ProxyProcess | undefined;
+/** Runs a story with a real proxy and real packets; the first step with disagreements ends it. */
+export async function runStory(testbed: Testbed, story: Story): Promise<Result> {
   await testbed.flushNode();
+  // Flows are compared long after their only packet.
+  await testbed.node.run(['sysctl', '-qw', 'net.netfilter.nf_conntrack_udp_timeout=600']);
+  // The pod that is a client and an endpoint answers as little as the endpoints that do not exist.
+  await testbed.pod.run(['nft', '-f', '-'], SILENT_POD);
+  const run = new StoryRun(testbed, story);
   try {
-    for (const [index, state] of states.entries()) {
-      const objects = manifestOf(state);
-      if (proxy) await proxy.change(objects);
-      else
-        proxy = await ProxyProcess.start({
-          host: testbed.node,
-          mode: configuration.mode,
-          config: configurationOf(story),
-          objects,
-        });
-      const model = new TestbedModel(objects, configuration);
-      const found: Disagreement[] = [];
-      const seen = await probe(testbed, objects, QUIET);
-      for (const family of ['ipv4', 'ipv6'] as const) {
-        const targets = new Map(planOf(objects, family).map((target) => [target.label, target]));
-        for (const [packet, met] of Object.entries(seen[family])) {
-          const [label, client] = packet.split(' from ') as [string, string];
-          const allowed = model.expected(targets.get(label)!, client);
-          packets++;
-          if (!allowed.some((one) => agrees(one, met, label)))
-            found.push({ step: index + 1, packet, seen: met, allowed });
-        }
-      }
-      if (found.length > 0) return { disagreements: found, packets };
+    for (const [index, step] of story.steps.entries()) {
+      const found = await run.take(step, index);
+      if (found.length > 0)
+        return { disagreements: found.map((one) => ({ ...one, step: index + 1 })), compared: run.compared };
     }
-    return { disagreements: [], packets };
+    return { disagreements: [], compared: run.compared };
   } finally {
-    await proxy?.remove();
+    await run.end();
   }
 }
 
-function agrees(allowed: Seen, met: Seen, label: string): boolean {
-  // The proxy removes UDP flows that lead past a Service, so that afterwards nothing of them is to be seen.
-  const isRemoved = allowed === 'untouched' && met === 'drop' && label.includes('/udp ');
-  return isRemoved || isDeepStrictEqual(allowed, met);
+class StoryRun {
+  readonly compared = { packets: 0, flows: 0, healthChecks: 0, restarts: 0 };
+  private proxy: ProxyProcess | undefined;
+  private mode: Mode;
+  private services: Step['services'] = [];
+  private changes = 0;
+  /** Of the step before; empty if something cut its flows. */
+  private observations: readonly Observation[] = [];
+  private healthUrls: readonly string[] = [];
+  /** Services that may have an event of a conflict, by now. */
+  private readonly conflicts = new Set<string>();
+
+  constructor(
+    private readonly testbed: Testbed,
+    private readonly story: Story,
+  ) {
+    this.mode = story.configuration.mode;
+  }
+
+  async take(step: Step, index: number): Promise<readonly Disagreement[]> {
+    const former = this.services;
+    this.services = step.services;
+    const isChange = !isDeepStrictEqual(former, step.services);
+    if (isChange) this.changes++;
+    const objects = manifestOf(step, this.changes);
+    const written = await this.happen(step, objects, isChange, index);
+    const model = new TestbedModel(objects, { ...this.story.configuration, mode: this.mode });
+    const found = [...written, ...(await this.compareFlows(model, former))];
+    if (found.length > 0) return found;
+    // Removed rules are written again soon, without any change of objects.
+    const packets = await this.comparePackets(model, objects, step.event === 'foreign' ? PATIENCE : 0);
+    return [...packets, ...(await this.compareHealthChecks(model)), ...this.compareEvents(model)];
+  }
+
+  async end(): Promise<void> {
+    await this.proxy?.remove();
+  }
+
+  /** Makes the step's event happen and its objects be there; answers what was written although nothing had changed. */
+  private async happen(
+    { event }: Step,
+    objects: string,
+    isChange: boolean,
+    index: number,
+  ): Promise<readonly Disagreement[]> {
+    const { node } = this.testbed;
+    if (!this.proxy) {
+      const config = configurationOf(this.story);
+      this.proxy = await ProxyProcess.start({ host: node, mode: this.mode, config, objects });
+    } else if (event === 'restart' || event === 'kill') {
+      await this.proxy.stop(event === 'kill' ? 'SIGKILL' : 'SIGTERM');
+      const before = await rulesOf(node);
+      await this.proxy.place(objects);
+      await this.proxy.startAgain();
+      this.compared.restarts++;
+      const added = isChange ? [] : [...(await rulesOf(node))].filter((rule) => !before.has(rule));
+      return added.map((rule) => ({ subject: 'a restart without a change', problem: `wrote ${rule}` }));
+    } else if (typeof event === 'object') {
+      await this.proxy.stop();
+      await this.proxy.place(objects);
+      this.mode = event.mode;
+      await this.proxy.startAgain(event.mode);
+      this.observations = [];
+    } else {
+      if (event === 'foreign') {
+        await removeSomeRules(node, this.mode, new Random(this.story.seed + index));
+        this.observations = [];
+      }
+      if (isChange) await this.proxy.change(objects);
+    }
+    return [];
+  }
+
+  /** @param former the Services of the step before */
+  private async compareFlows(
+    model: TestbedModel,
+    former: Step['services'],
+  ): Promise<readonly Disagreement[]> {
+    const [old, present] = [specsOf(former), specsOf(this.services)];
+    const look = async () =>
+      judgeFlows(model, this.observations, await trackedConnections(this.testbed.node), (service) =>
+        isDeepStrictEqual(old.get(service), present.get(service)),
+      );
+    this.compared.flows += this.observations.reduce((sum, { connections }) => sum + connections.length, 0);
+    // Flows are removed beside syncs, soon after them.
+    const { ended, stale } = await until(look, (found) => found.stale.length === 0, PATIENCE);
+    return [...ended, ...stale];
+  }
+
+  private async comparePackets(
+    model: TestbedModel,
+    objects: string,
+    patience: number,
+  ): Promise<readonly Disagreement[]> {
+    const plans = { ipv4: shortPlan(objects, 'ipv4'), ipv6: shortPlan(objects, 'ipv6') };
+    const look = async () => {
+      const observations = await observe(this.testbed, plans, QUIET);
+      return {
+        observations,
+        found: [...judgePackets(model, observations), ...judgeShares(model, observations)],
+      };
+    };
+    const { observations, found } = await until(look, (one) => one.found.length === 0, patience);
+    this.compared.packets += observations.length;
+    this.observations = observations;
+    return found;
+  }
+
+  private async compareHealthChecks({ model }: TestbedModel): Promise<readonly Disagreement[]> {
+    const checks = model.healthChecks();
+    const urls = new Map(
+      checks.map(({ port, family, localEndpoints }) => [
+        `http://${NODE_ADDRESSES[family]}:${port}/`,
+        `${localEndpoints > 0 ? 200 : 503} ${localEndpoints}`,
+      ]),
+    );
+    const closed = this.healthUrls.filter((url) => !urls.has(url)).map((url) => [url, 'closed'] as const);
+    this.healthUrls = [...urls.keys()];
+    const wanted = [...urls, ...closed].map(([url, answer]) => ({ url, answer }));
+    this.compared.healthChecks += wanted.length;
+    const look = async () =>
+      (await Promise.all(wanted.map(async (one) => ({ ...one, met: await this.healthOf(one.url) })))).filter(
+        ({ answer, met }) => answer !== met,
+      );
+    const wrong = await until(look, (found) => found.length === 0, PATIENCE);
+    return wrong.map(({ url, answer, met }) => ({
+      subject: `health check ${url}`,
+      problem: `${met} instead of ${answer}`,
+    }));
+  }
+
+  private async healthOf(url: string): Promise<string> {
+    try {
+      const { status, body } = await this.testbed.node.get(url);
+      return `${status} ${(JSON.parse(body) as { localEndpoints: number }).localEndpoints}`;
+    } catch (error) {
+      if (String(error).includes('ECONNREFUSED')) return 'closed';
+      throw error;
+    }
+  }
+
+  /** Each Service that lacks an address because of another one has an event, and no other Service ever got one. */
+  private compareEvents({ model }: TestbedModel): readonly Disagreement[] {
+    const conflicts = model.conflicts();
+    for (const service of conflicts) this.conflicts.add(service);
+    const told = new Set(
+      [...this.proxy!.log.matchAll(/^.*"FrontendConflict".*$/gm)].map(
+        ([line]) => /default\/s\d+/.exec(line)?.[0] ?? line,
+      ),
+    );
+    return [
+      ...conflicts
+        .filter((service) => !told.has(service))
+        .map((service) => ({ subject: service, problem: 'no event FrontendConflict' })),
+      ...[...told]
+        .filter((service) => !this.conflicts.has(service))
+        .map((service) => ({ subject: service, problem: 'an event FrontendConflict without a conflict' })),
+    ];
+  }
+}
+
+function specsOf(services: Step['services']): ReadonlyMap<string, unknown> {
+  return new Map(services.map(({ service }) => [`default/${service.metadata.name}`, service]));
+}
+
+/** All addresses of Services, each once, with as many connections as the fuzz opens. */
+function shortPlan(objects: string, family: Family): readonly Target[] {
+  const plan = new Map<string, Target>();
+  for (const target of planOf(objects, family)) {
+    const { proto, dst, port } = target;
+    const key = `${proto} ${dst} ${port}`;
+    const sticky = target.sticky || plan.get(key)?.sticky === true;
+    plan.set(key, { ...target, sticky, n: CONNECTIONS[sticky ? 'sticky' : 'other'] });
+  }
+  return [...plan.values()];
+}
+
+/** Looks until the condition holds, or the time is over; returns what was seen last. */
+async function until<Seen>(
+  look: () => Promise<Seen>,
+  condition: (seen: Seen) => boolean,
+  milliseconds: number,
+): Promise<Seen> {
+  const deadline = Date.now() + milliseconds;
+  for (;;) {
+    const seen = await look();
+    if (condition(seen) || Date.now() >= deadline) return seen;
+    await sleep(100);
+  }
 }
 
 /** The simplest story that still ends with a disagreement, as far as it was found in so many runs. */

@@ -1,12 +1,23 @@
 import type { Configuration, Mode } from '../model/objects.js';
-import { Random, randomService, randomSlices, type RandomService } from './random-cluster.js';
+import { Random, randomService, randomSlices, withOtherField, type RandomService } from './random-cluster.js';
 
-/** What a fuzz run does: one proxy process, and the states of the cluster that it meets one after the other. */
+/**
+ * What happens before the Services of a step come: the proxy ends, in order or killed, and another one starts; it starts in another mode; or
+ * somebody else removes rules of the proxy.
+ */
+export type Event = 'restart' | 'kill' | 'foreign' | { readonly mode: Mode };
+
+export interface Step {
+  readonly event?: Event;
+  /** All Services: what is not here was deleted. */
+  readonly services: readonly RandomService[];
+}
+
+/** What a fuzz run does on one node, from nothing. */
 export interface Story {
   readonly seed: number;
   readonly configuration: Configuration;
-  /** Whole states: what is not in one was deleted. */
-  readonly states: readonly (readonly RandomService[])[];
+  readonly steps: readonly Step[];
 }
 
 const NODE = {
@@ -27,18 +38,34 @@ const SERVICE_CIDR = {
   metadata: { name: 'kubernetes' },
   spec: { cidrs: ['172.30.0.0/16', 'fd00:10:96::/112'] },
 };
-const STEPS = 5;
+const STEPS = 6;
 
 /** The story of a seed. */
 export function storyOf(seed: number, mode: Mode): Story {
   const random = new Random(seed);
-  const states: RandomService[][] = [];
+  const configuration = randomConfiguration(random, mode);
   let services = Array.from({ length: 6 + random.below(8) }, (_, index) => randomService(random, index + 1));
-  for (let step = 0; step < STEPS; step++) {
-    states.push(services);
-    services = changed(random, services);
+  const steps: Step[] = [{ services }];
+  while (steps.length < STEPS) {
+    const event = randomEvent(random, mode);
+    // Half of the restarts find nothing to do.
+    if (event === undefined || random.is(0.5)) services = changed(random, services);
+    steps.push({ ...(event && { event }), services });
   }
-  return { seed, configuration: randomConfiguration(random, mode), states };
+  return { seed, configuration, steps };
+}
+
+function randomEvent(random: Random, mode: Mode): Event | undefined {
+  const others: readonly Mode[] = mode === 'nftables' ? ['iptables', 'nftables'] : ['nftables', mode];
+  return random.one([
+    undefined,
+    undefined,
+    undefined,
+    'restart',
+    'kill',
+    'foreign',
+    { mode: random.one(others) },
+  ]);
 }
 
 function changed(random: Random, services: readonly RandomService[]): RandomService[] {
@@ -46,11 +73,12 @@ function changed(random: Random, services: readonly RandomService[]): RandomServ
   for (let count = 1 + random.below(3); count > 0; count--) {
     const index = random.below(next.length);
     const { service } = next[index]!;
-    const number = Number(service.metadata.name.slice(1));
-    const kind = random.below(4);
+    const number = numberOf(next[index]!);
+    const kind = random.below(6);
     if (kind === 0 && next.length > 1) next.splice(index, 1);
     else if (kind === 1) next.push(randomService(random, 1 + Math.max(...next.map(numberOf))));
     else if (kind === 2) next[index] = randomService(random, number);
+    else if (kind === 3) next[index] = withOtherField(random, next[index]!, number);
     else {
       const { ipFamilies = [], ports = [] } = service.spec;
       next[index] = { service, slices: randomSlices(random, number, ipFamilies, ports) };
@@ -81,10 +109,16 @@ function randomConfiguration(random: Random, mode: Mode): Configuration {
   };
 }
 
-/** A state as a manifest. */
-export function manifestOf(services: readonly RandomService[]): string {
-  const objects = [NODE, SERVICE_CIDR, ...services.flatMap(({ service, slices }) => [service, ...slices])];
-  return objects.map((object) => JSON.stringify(object)).join('\n---\n');
+/**
+ * The objects of a step as a manifest.
+ * @param changes how often they have changed: the port of a Service follows it, so that the proxy is seen to know each change
+ */
+export function manifestOf({ services }: Step, changes: number): string {
+  const metadata = { name: 'changes', namespace: 'default' };
+  const spec = { clusterIP: '172.30.20.250', ports: [{ protocol: 'TCP', port: 1000 + changes }] };
+  const counter = { apiVersion: 'v1', kind: 'Service', metadata, spec };
+  const rest = services.flatMap(({ service, slices }) => [service, ...slices]);
+  return [NODE, SERVICE_CIDR, counter, ...rest].map((object) => JSON.stringify(object)).join('\n---\n');
 }
 
 /** The configuration file of the proxy. */
@@ -100,18 +134,24 @@ export function configurationOf({ configuration }: Story): string {
   });
 }
 
-/** Stories that are simpler by one thing: a state, a Service, or a slice less. The largest cuts come first. */
+/** Stories that are simpler by one thing: a step, an event, a Service, or a slice less. The largest cuts come first. */
 export function* simpler(story: Story): Generator<Story> {
-  const { states } = story;
-  for (let index = 0; index < states.length - 1; index++)
-    yield { ...story, states: states.filter((_, place) => place !== index) };
-  const names = [...new Set(states.flatMap((state) => state.map(numberOf)))];
-  for (const number of names)
-    yield { ...story, states: states.map((state) => state.filter((one) => numberOf(one) !== number)) };
-  for (const [index, state] of states.entries())
-    for (const [place, one] of state.entries())
+  const { steps } = story;
+  for (let index = 0; index < steps.length - 1; index++)
+    yield { ...story, steps: steps.filter((_, place) => place !== index) };
+  for (const [index, { event, services }] of steps.entries())
+    if (event !== undefined) yield { ...story, steps: steps.with(index, { services }) };
+  const ofAll = (change: (services: readonly RandomService[]) => readonly RandomService[]): Story => ({
+    ...story,
+    steps: steps.map((step) => ({ ...step, services: change(step.services) })),
+  });
+  for (const number of new Set(steps.flatMap(({ services }) => services.map(numberOf))))
+    yield ofAll((services) => services.filter((one) => numberOf(one) !== number));
+  for (const [index, step] of steps.entries())
+    for (const [place, one] of step.services.entries())
       for (const slice of one.slices) {
         const slices = one.slices.filter((other) => other !== slice);
-        yield { ...story, states: states.with(index, state.with(place, { ...one, slices })) };
+        const services = step.services.with(place, { ...one, slices });
+        yield { ...story, steps: steps.with(index, { ...step, services }) };
       }
 }

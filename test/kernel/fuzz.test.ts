@@ -16,7 +16,7 @@ it.each(['nftables', 'iptables'] as const)('packets meet what the model allows i
   let packets = 0;
   for (let seed = 1; Date.now() < end; seed++) {
     const result = await runStory(testbed, storyOf(seed, mode));
-    packets += result.packets;
+    packets += result.compared.packets;
     // The same stories each time, so that a failure is due to a change. Others: npm run fuzz -- --mode MODE --seed SEED
     expect({ seed, found: result.disagreements }).toEqual({ seed, found: [] });
   }

@@ -121,7 +121,7 @@ it('health checks count ready pods of this node once, whatever ports they have',
     ],
   };
   expect(model([balanced], [both]).healthChecks()).toEqual([
-    { port: 32111, service: 'shop/web', localEndpoints: 1 },
+    { port: 32111, family: 'IPv4', service: 'shop/web', localEndpoints: 1 },
   ]);
 });
 

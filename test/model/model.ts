@@ -17,6 +17,8 @@ import { servicePorts, type FrontendKind, type ServicePort } from './service-por
 /** The answer of a health-check node port. */
 export interface HealthCheck {
   readonly port: number;
+  /** It answers at addresses of this family. */
+  readonly family: Family;
   /** `namespace/name`. */
   readonly service: string;
   /** Ready pods of the Service on this node; it answers 200 if there are any, else 503. */
@@ -123,26 +125,25 @@ export class Model {
     return computed(this.selections, port, () => select(port, this.endpointsOf(port), this.node));
   }
 
-  /** The ports at which load balancers query whether this node has endpoints (docs/spec/model.md §3.4). */
+  /** The ports at which load balancers query whether this node has endpoints, in each family (docs/spec/model.md §3.4). */
   healthChecks(): readonly HealthCheck[] {
-    const found = new Map<number, HealthCheck>();
-    for (const { healthCheckNodePort: port, service } of this.ports) {
-      if (port === 0 || found.has(port)) continue;
-      found.set(port, { port, service, localEndpoints: this.localReady(service) });
+    const found = new Map<string, HealthCheck>();
+    for (const { healthCheckNodePort: port, service, family } of this.ports) {
+      const key = `${family} ${port}`;
+      if (port === 0 || found.has(key)) continue;
+      found.set(key, { port, family, service, localEndpoints: this.localReady(service, family) });
     }
     return [...found.values()];
   }
 
-  /** Pods of which any port is ready here, by address, in the family that has more. */
-  private localReady(service: string): number {
+  /** Pods of which any port is ready here, by address. */
+  private localReady(service: string, family: Family): number {
     const addresses = this.ports
-      .filter((one) => one.service === service)
+      .filter((one) => one.service === service && one.family === family)
       .flatMap((port) => this.endpointsOf(port))
       .filter(({ ready, local }) => ready && local)
       .map(({ address }) => address);
-    const distinct = [...new Set(addresses)];
-    const ipv6 = distinct.filter((address) => address.includes(':')).length;
-    return Math.max(ipv6, distinct.length - ipv6);
+    return new Set(addresses).size;
   }
 
   /**

@@ -4,7 +4,16 @@ import { parseAllDocuments } from 'yaml';
 import type { Target } from '../support/testbed/probe-plan.js';
 import { Networks, place } from './addresses.js';
 import { Model } from './model.js';
-import type { Client, Cluster, Configuration, EndpointSlice, Node, Protocol, Service } from './objects.js';
+import type {
+  Client,
+  Cluster,
+  Configuration,
+  Destination,
+  EndpointSlice,
+  Node,
+  Protocol,
+  Service,
+} from './objects.js';
 import type { Outcome } from './outcome.js';
 
 /** The clients of the test bed; a program of the node uses the address of its route. */
@@ -81,9 +90,26 @@ function stateOf(yaml: string): { readonly cluster: Cluster; readonly node: Node
   };
 }
 
+/** What became of the connections of one client to one address. */
+export interface Met {
+  readonly client: string;
+  readonly target: Target;
+  /** How many of them met an ICMP error or a reset. */
+  readonly refused: number;
+  /** Those that the node tracks. */
+  readonly tracked: readonly Tracked[];
+}
+
+/** A connection that the node tracks. */
+export interface Tracked {
+  /** Where it was sent on to; undefined: nowhere else. */
+  readonly endpoint?: string;
+  readonly masqueraded: boolean;
+}
+
 /** The model of the node of the test bed. @param objects as a manifest */
 export class TestbedModel {
-  private readonly model: Model;
+  readonly model: Model;
 
   constructor(
     objects: string,
@@ -95,13 +121,48 @@ export class TestbedModel {
 
   /** What a probe may see when it connects from a client, by its name. */
   expected(target: Target, clientName: string): readonly Seen[] {
-    const client = this.client(target.dst, clientName);
-    const outcome = this.model.outcome(client, {
-      address: target.dst,
-      port: target.port,
-      protocol: target.proto.toUpperCase() as Protocol,
-    });
-    return seen(outcome, client, target);
+    return seen(this.outcome(target, clientName), this.client(target.dst, clientName), target);
+  }
+
+  /** What a connection meets. @param clientName as the test bed has it */
+  outcome(target: Target, clientName: string): Outcome {
+    return this.model.outcome(this.client(target.dst, clientName), destinationOf(target));
+  }
+
+  /** What is wrong with the connections of a client; undefined if nothing is. */
+  problemOf({ client, target, refused, tracked }: Met): string | undefined {
+    const outcome = this.outcome(target, client);
+    const forwarded = tracked.filter(({ endpoint }) => endpoint !== undefined);
+    if (forwarded.length === 0) {
+      const met = refused > 0 ? 'reject' : tracked.length > 0 ? 'untouched' : 'drop';
+      const allowed = this.expected(target, client);
+      // The proxy removes UDP flows that lead past a Service, so that afterwards nothing of them is to be seen.
+      const isRemoved = met === 'drop' && target.proto === 'udp' && allowed.includes('untouched');
+      return isRemoved || allowed.includes(met) ? undefined : `${met} instead of ${JSON.stringify(allowed)}`;
+    }
+    if (outcome.kind !== 'endpoints')
+      return `forwarded to ${forwarded[0]!.endpoint!} instead of ${outcome.kind}`;
+    if (forwarded.length < Math.max(target.n, tracked.length))
+      return `${forwarded.length} of ${Math.max(target.n, tracked.length)} connections forwarded`;
+    const wrong = forwarded.find(
+      (one) => !this.draws(outcome, target, client).some((draw) => isSame(one, draw)),
+    );
+    if (wrong)
+      return `forwarded as ${JSON.stringify(wrong)}, which is none of ${JSON.stringify(outcome.draws)}`;
+    const endpoints = new Set(forwarded.map(({ endpoint }) => endpoint));
+    if (outcome.affinitySeconds > 0 && endpoints.size > 1)
+      return `a client with session affinity got ${[...endpoints].join(' and ')}`;
+    return refused > 0 ? `${refused} connections to endpoints were rejected` : undefined;
+  }
+
+  /** The endpoints that a client may get, as the node would track them. */
+  draws(outcome: Outcome, target: Target, clientName: string): readonly Required<Tracked>[] {
+    if (outcome.kind !== 'endpoints') return [];
+    const { source } = this.client(target.dst, clientName);
+    return outcome.draws.map((draw) => ({
+      endpoint: place(draw),
+      masqueraded: draw.masqueraded && ownAddressTowards(draw.address) !== source,
+    }));
   }
 
   private client(destination: string, name: string): Client {
@@ -111,6 +172,14 @@ export class TestbedModel {
     const own = isBound ? destination : ownAddressTowards(destination);
     return { ...rest, source: sources[destination.includes(':') ? 1 : 0] ?? own };
   }
+}
+
+export function destinationOf({ dst, port, proto }: Target): Destination {
+  return { address: dst, port, protocol: proto.toUpperCase() as Protocol };
+}
+
+function isSame(one: Tracked, other: Tracked): boolean {
+  return one.endpoint === other.endpoint && one.masqueraded === other.masqueraded;
 }
 
 /** That a source was rewritten shows only where the address is another one. */

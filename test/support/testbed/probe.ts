@@ -49,18 +49,42 @@ interface Probe {
   readonly packets: Packets;
 }
 
-/**
- * Sends packets from every client to every address of every service of the objects, all at once: a tracked
- * connection tells its client by its original source address.
- * @param quietMs after so long without an answer there will be none. A TCP client that is rejected over IPv6 on one machine hears of it
- * by its second packet only, after a second: the first error arrives while the system call holds the socket
- */
+/** What became of the packets of one client to one address. */
+export interface Observation {
+  readonly family: Family;
+  /** The client's name. */
+  readonly client: string;
+  readonly target: Target;
+  /** How many connections met an ICMP error or a reset. */
+  readonly refused: number;
+  readonly connections: readonly TrackedConnection[];
+}
+
+/** Probes every address of every Service of the objects. Parameters as in `observe`. */
 export async function probe(
   testbed: Testbed,
   objectsYaml: string,
   quietMs?: number,
 ): Promise<Record<Family, Verdicts>> {
-  const probes = (['ipv4', 'ipv6'] as const).flatMap((family) => probesOf(objectsYaml, family));
+  const verdicts: Record<Family, Record<string, Verdict>> = { ipv4: {}, ipv6: {} };
+  const plans = { ipv4: planOf(objectsYaml, 'ipv4'), ipv6: planOf(objectsYaml, 'ipv6') };
+  for (const each of await observe(testbed, plans, quietMs))
+    verdicts[each.family][`${each.target.label} from ${each.client}`] = verdictOf(each);
+  return verdicts;
+}
+
+/**
+ * Sends packets from every client to every target, all at once: a tracked connection tells its client by its original source
+ * address. Connections that were tracked before are forgotten.
+ * @param quietMs after so long without an answer there will be none. A TCP client that is rejected over IPv6 on one machine hears of it
+ * by its second packet only, after a second: the first error arrives while the system call holds the socket
+ */
+export async function observe(
+  testbed: Testbed,
+  plans: Readonly<Record<Family, readonly Target[]>>,
+  quietMs?: number,
+): Promise<readonly Observation[]> {
+  const probes = (['ipv4', 'ipv6'] as const).flatMap((family) => probesOf(plans[family], family));
   // First connections of one client may get different endpoints where they arrive on several processors at once.
   const sticky = probes.filter(({ target }) => target.sticky);
   await send(
@@ -70,17 +94,13 @@ export async function probe(
   await testbed.node.run(['conntrack', '-F']);
   const refusals = await send(testbed, probes, quietMs);
   const seen = groupByProbe(await trackedConnections(testbed.node));
-  const verdicts: Record<Family, Record<string, Verdict>> = { ipv4: {}, ipv6: {} };
-  for (const each of probes) {
-    const { family, client, target } = each;
-    const connections = seen.get(keyOf(client.name, target)) ?? [];
-    verdicts[family][`${target.label} from ${client.name}`] = verdictOf(
-      each,
-      connections,
-      refusals.get(each)! > 0,
-    );
-  }
-  return verdicts;
+  return probes.map((each) => ({
+    family: each.family,
+    client: each.client.name,
+    target: each.target,
+    refused: refusals.get(each)!,
+    connections: seen.get(keyOf(each.client.name, each.target)) ?? [],
+  }));
 }
 
 /** How many packets of each probe were rejected. */
@@ -105,8 +125,7 @@ async function send(
   return refusals;
 }
 
-function probesOf(objectsYaml: string, family: Family): Probe[] {
-  const plan = planOf(objectsYaml, family);
+function probesOf(plan: readonly Target[], family: Family): Probe[] {
   return clients
     .filter(({ src, host }) => src[family] !== undefined || host === 'node')
     .flatMap((client) =>
@@ -139,23 +158,30 @@ function groupByProbe(connections: readonly TrackedConnection[]): Map<string, Tr
   return groups;
 }
 
-function verdictOf(
-  { client, target }: Probe,
-  connections: readonly TrackedConnection[],
-  refused: boolean,
-): Verdict {
-  const translated = connections.filter(
+/** Those that were sent on to an endpoint. */
+export function translatedOf(connections: readonly TrackedConnection[]): readonly TrackedConnection[] {
+  return connections.filter(
     ({ original, reply }) => reply.src !== original.dst || reply.sport !== original.dport,
   );
-  if (translated.length === 0) return refused ? 'reject' : connections.length > 0 ? 'untouched' : 'drop';
-  const to = [...new Set(translated.map(({ reply }) => endpointText(reply.src, reply.sport)))].sort();
-  const rewritten = new Set(translated.map(({ original, reply }) => reply.dst !== original.src));
+}
+
+function verdictOf({ client, target, refused, connections }: Observation): Verdict {
+  const translated = translatedOf(connections);
+  if (translated.length === 0) return refused > 0 ? 'reject' : connections.length > 0 ? 'untouched' : 'drop';
+  const to = [...new Set(translated.map(endpointOf))].sort();
+  const rewritten = new Set(translated.map(isMasqueraded));
   const masq = rewritten.size === 1 ? [...rewritten][0]! : 'mixed';
   if (!target.sticky) return { to, masq };
   const sticky = to.length === 1;
-  return { ...(sticky ? {} : { to }), ...(sticky && client.host === 'node' ? {} : { masq }), sticky };
+  return { ...(sticky ? {} : { to }), ...(sticky && client === 'node' ? {} : { masq }), sticky };
 }
 
-function endpointText(address: string, port: string): string {
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+/** Where a connection was sent on to: `10.0.0.1:80`, `[fd00::1]:80`. */
+export function endpointOf({ reply: { src, sport } }: TrackedConnection): string {
+  return src.includes(':') ? `[${src}]:${sport}` : `${src}:${sport}`;
+}
+
+/** Whether the endpoint sees another source address than the client's. */
+export function isMasqueraded({ original, reply }: TrackedConnection): boolean {
+  return reply.dst !== original.src;
 }

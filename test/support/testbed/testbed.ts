@@ -162,10 +162,10 @@ function nodeAddresses(): string[] {
     'addr add 198.51.100.11/24 dev node0',
     'addr add 2001:db8:2::11/64 dev node0 nodad',
     // No packet is to wait for a neighbour that never answers.
-    ...Array.from(
-      { length: 198 },
-      (_, i) => `neigh replace 10.244.1.${i + 2} lladdr 02:00:00:00:00:01 dev vethpod1`,
-    ),
+    ...Array.from({ length: 198 }, (_, i) => [
+      `neigh replace 10.244.1.${i + 2} lladdr 02:00:00:00:00:01 dev vethpod1`,
+      `neigh replace fd00:10:244:1::${(i + 2).toString(16)} lladdr 02:00:00:00:00:01 dev vethpod1`,
+    ]).flat(),
   ];
 }
 
