@@ -46,6 +46,7 @@ async function fuzz(testbed: Testbed, mode: Mode, minutes: number, seed: number)
     for (const [what, count] of Object.entries(result.compared)) total[what] = (total[what] ?? 0) + count;
     if (result.disagreements.length === 0) continue;
     printFailure(story, result);
+    if (process.env.UNSHRUNK) return false;
     const file = `fuzz-${mode}-${next}.json`;
     await writeFile(file, JSON.stringify(await shrink(testbed, story), undefined, 1));
     print(`written to ${file}: npm run fuzz -- --replay ${file}`);

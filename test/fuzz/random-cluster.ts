@@ -79,7 +79,7 @@ export function randomService(random: Random, number: number): RandomService {
   const clusterIPs = clusterIPsOf(families, number);
   const isLocal = type !== 'ClusterIP' && random.is(0.5);
   // Of the own number, or of one of a few that are shared.
-  const place = (): number => (random.is(0.6) ? number : random.below(3));
+  const place = (): number => (random.is(0.6) ? number : 1 + random.below(3));
   const externalIPs = random.is(0.35) ? externalIPsOf(random, families, place()) : undefined;
   const ingress = place();
   const service = {

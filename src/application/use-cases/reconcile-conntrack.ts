@@ -241,10 +241,11 @@ export class ReconcileConntrack implements ForwardingListener {
   }
 
   private nodePortAddresses(): readonly string[] {
-    const listed = this.network?.nodePortIPs ?? [];
-    if (listed !== 'all') return listed;
+    const { nodePortIPs = [], localhostNodePorts = false } = this.network ?? {};
+    if (nodePortIPs !== 'all') return nodePortIPs;
     const { family } = this;
-    return this.localAddresses.list().filter((text) => !isLoopback({ family, text }));
+    const isServed = (text: string): boolean => localhostNodePorts || !isLoopback({ family, text });
+    return this.localAddresses.list().filter(isServed);
   }
 
   private turnOff(): void {

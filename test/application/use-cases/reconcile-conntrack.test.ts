@@ -57,6 +57,7 @@ class World {
   readonly logger = new MemoryLogger();
   readonly refused = new Set<string>();
   nodePortIPs: NodeNetwork['nodePortIPs'] = 'all';
+  localhostNodePorts = false;
   broken = false;
   lost: ApplyResult['lost'];
   /** Why this machine's addresses cannot be read. */
@@ -105,6 +106,7 @@ class World {
             masqueradeBit: 14,
             masqueradeAll: false,
             nodePortIPs: this.nodePortIPs,
+            localhostNodePorts: this.localhostNodePorts,
             serviceCIDRs: [],
           },
         }),
@@ -229,6 +231,17 @@ describe('at start', () => {
       expect(world.tracked).toEqual([]);
     },
   );
+
+  it.each([
+    ['removes them where node ports are served there', true, 0],
+    ['keeps them elsewhere', false, 1],
+  ])('flows to 127.0.0.1 through a node port that is gone: %s', async (_, localhostNodePorts, kept) => {
+    world.localhostNodePorts = localhostNodePorts;
+    world.track('127.0.0.1', 30053, '10.0.0.9:5353');
+    world.lost = [{ address: '', port: 30053 }];
+    await world.settle();
+    expect(world.tracked).toHaveLength(kept);
+  });
 
   it('examines nothing when there is no UDP Service', async () => {
     world.apply(service('web', '10.96.0.10', {}, 'TCP'), slice('web', { '10.0.0.1': {} }, 'TCP'));
