@@ -109,6 +109,10 @@ if [ -z "$failed" ]; then
   step 'simulated worlds' $jest --selectProjects worlds --outputFile="$results/worlds.json"
   step 'kernel tests' $jest --selectProjects contained kernel --maxWorkers=3 --outputFile="$results/tests.json"
   step 'tests without a kernel' finished
+  # Other stories each night; those of the kernel tests are the same each time.
+  for mode in ${NIGHTLY:+nftables iptables}; do
+    step "fuzz in $mode mode" npm run --silent fuzz -- --mode "$mode" --minutes 30 --seed "$(date +%s)"
+  done
   beside of_the_text of_the_package
   # Nothing that does not wait for an idle processor runs beside these, because they measure.
   step timed $jest --selectProjects timed --runInBand --outputFile="$results/timed.json"

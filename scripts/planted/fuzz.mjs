@@ -7,7 +7,7 @@ import { programWith } from './faults.mjs';
 const MODES = ['nftables', 'iptables'];
 /** How long it looks for each fault in each mode. */
 const MINUTES = 0.5;
-const DISAGREEMENT = /^seed (\d+): \d+ packets/;
+const DISAGREEMENT = /^seed (\d+): /;
 
 /**
  * Sends real packets through the program with each fault, judged by the model.
@@ -31,7 +31,7 @@ export async function searchStories(faults, seed, ended) {
 
 /** The seed of the first story in which a packet or the program fails. */
 async function firstDisagreement(program, mode, minutes, seed) {
-  const args = ['test/fuzz/main.ts', `--mode=${mode}`, `--minutes=${minutes}`, `--seed=${seed}`];
+  const args = ['test/fuzz/main.ts', `--mode=${mode}`, `--minutes=${minutes}`, `--seed=${seed}`, '--unshrunk'];
   const child = spawn('node_modules/.bin/tsx', args, {
     stdio: ['ignore', 'pipe', 'ignore'],
     env: { ...process.env, ...(program && { KUBEPROXY: program }) },

@@ -2,7 +2,7 @@
 
 import { destinationOf, type TestbedModel } from '../model/testbed-model.js';
 import type { TrackedConnection } from '../support/testbed/conntrack.js';
-import { endpointOf, isMasqueraded, type Observation } from '../support/testbed/probe.js';
+import { endpointOf, isMasqueraded, isTranslated, type Observation } from '../support/testbed/probe.js';
 
 /** Something that is not as the model says. */
 export interface Disagreement {
@@ -32,10 +32,6 @@ function trackedOf(connection: TrackedConnection): {
 } {
   const masqueraded = isMasqueraded(connection);
   return isTranslated(connection) ? { endpoint: endpointOf(connection), masqueraded } : { masqueraded };
-}
-
-function isTranslated({ original, reply }: TrackedConnection): boolean {
-  return reply.src !== original.dst || reply.sport !== original.dport;
 }
 
 /** Endpoints that got more or fewer connections than chance explains, of all clients with the same endpoints together. */
@@ -73,7 +69,7 @@ export function judgeShares(
 }
 
 /** At least the probability that so many of all connections, or a still less likely number, have this share (Chernoff). */
-export function probabilityLimit(count: number, total: number, share: number): number {
+function probabilityLimit(count: number, total: number, share: number): number {
   if (total === 0 || share === 1) return 1;
   const part = count / total;
   const term = (value: number, other: number): number => (value === 0 ? 0 : value * Math.log(value / other));

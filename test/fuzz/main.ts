@@ -12,6 +12,8 @@ const HELP = `Programs random Services with a real proxy, sends real packets, an
   npm run fuzz -- --mode MODE --minutes N [--seed S]   from this seed on (1)
   npm run fuzz -- --replay FILE                        what a failure wrote
 
+A failure is made simpler for ten minutes, and written to a file; --unshrunk leaves that out.
+
 Modes: nftables, iptables, and ipvs where the kernel has it.
 `;
 const MODES: readonly Mode[] = ['nftables', 'iptables', 'ipvs'];
@@ -46,7 +48,7 @@ async function fuzz(testbed: Testbed, mode: Mode, minutes: number, seed: number)
     for (const [what, count] of Object.entries(result.compared)) total[what] = (total[what] ?? 0) + count;
     if (result.disagreements.length === 0) continue;
     printFailure(story, result);
-    if (process.env.UNSHRUNK) return false;
+    if (values.unshrunk) return false;
     const file = `fuzz-${mode}-${next}.json`;
     await writeFile(file, JSON.stringify(await shrink(testbed, story), undefined, 1));
     print(`written to ${file}: npm run fuzz -- --replay ${file}`);
@@ -62,6 +64,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '1' },
     seed: { type: 'string', default: '1' },
     replay: { type: 'string' },
+    unshrunk: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h' },
   },
 });

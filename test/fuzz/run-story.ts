@@ -247,14 +247,14 @@ async function until<Seen>(
   }
 }
 
-/** The simplest story that still ends with a disagreement, as far as it was found in so many runs. */
-export async function shrink(testbed: Testbed, story: Story, runs = 40): Promise<Story> {
+/** The simplest story that still ends with a disagreement, as far as it is found in this time. */
+export async function shrink(testbed: Testbed, story: Story, minutes = 10): Promise<Story> {
+  const end = Date.now() + minutes * 60_000;
   let simplest = story;
-  let left = runs;
   for (let found = true; found;) {
     found = false;
     for (const candidate of simpler(simplest)) {
-      if (left-- <= 0) return simplest;
+      if (Date.now() > end) return simplest;
       const { disagreements } = await runStory(testbed, candidate);
       if (disagreements.length === 0) continue;
       simplest = candidate;

@@ -158,15 +158,13 @@ function groupByProbe(connections: readonly TrackedConnection[]): Map<string, Tr
   return groups;
 }
 
-/** Those that were sent on to an endpoint. */
-export function translatedOf(connections: readonly TrackedConnection[]): readonly TrackedConnection[] {
-  return connections.filter(
-    ({ original, reply }) => reply.src !== original.dst || reply.sport !== original.dport,
-  );
+/** Whether a connection was sent on to an endpoint. */
+export function isTranslated({ original, reply }: TrackedConnection): boolean {
+  return reply.src !== original.dst || reply.sport !== original.dport;
 }
 
 function verdictOf({ client, target, refused, connections }: Observation): Verdict {
-  const translated = translatedOf(connections);
+  const translated = connections.filter(isTranslated);
   if (translated.length === 0) return refused > 0 ? 'reject' : connections.length > 0 ? 'untouched' : 'drop';
   const to = [...new Set(translated.map(endpointOf))].sort();
   const rewritten = new Set(translated.map(isMasqueraded));
