@@ -50,6 +50,7 @@ modprobe kmod
 ipset ipset
 ipvsadm ipvsadm
 unzip unzip
+xz xz-utils
 systemd-analyze systemd
 setpriv util-linux
 chromium chromium

@@ -117,6 +117,8 @@ if [ -z "$failed" ]; then
   # Nothing that does not wait for an idle processor runs beside these, because they measure.
   step timed $jest --selectProjects timed --runInBand --outputFile="$results/timed.json"
   step 'beside the timed tests' finished
+  # No test depends on this machine's speed: a guest has a clock of its own.
+  [ -z "${NIGHTLY:-}" ] || step 'Debian kernels' npm run --silent test:kernels
   step permissions node scripts/check-permissions.mjs "$RECORDED_PERMISSIONS"
 fi
 

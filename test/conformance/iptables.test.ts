@@ -8,7 +8,7 @@ import { TraceCommand } from '../support/program/trace-command.js';
 import { isTraced, met, traced } from '../support/program/traced-node.js';
 import { Testbed } from '../support/testbed/testbed.js';
 import { comparableTables } from '../support/recorded/comparable-tables.js';
-import { byConfiguration, type Step } from '../support/recorded/scenarios.js';
+import { areNamed, byConfiguration, type Step } from '../support/recorded/scenarios.js';
 
 const scenarios = await byConfiguration('iptables');
 const families: readonly IpFamily[] = ['IPv4', 'IPv6'];
@@ -26,7 +26,7 @@ const halves = iptablesVariants.map(
   (variant, half) =>
     [
       variant,
-      scenarios.filter((_, place) => place % (nightly ? iptablesVariants.length : 4) === half),
+      scenarios.filter((_, place) => areNamed || place % (nightly ? iptablesVariants.length : 4) === half),
     ] as const,
 );
 

@@ -6,9 +6,11 @@ import { join } from 'node:path';
 import { backendContract } from '../../src/testing/contract/backend-contract.js';
 import type { BackendSubject } from '../../src/testing/contract/backend-subject.js';
 import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
+import type { IptablesVariant } from '../../src/adapters/iptables/iptables-commands.js';
 import { IptablesTool, XtablesLock } from '../../src/adapters/iptables/iptables-tool.js';
 import { iptablesSnapshot } from '../testing/contract/snapshots.js';
-import { nightly } from '../support/nightly.js';
+import { nightly, sampleOf } from '../support/nightly.js';
+import { iptablesVariants } from '../support/testbed/iptables-node.js';
 import { HOST } from '../support/iptables/services.js';
 
 const family = 'IPv4';
@@ -26,30 +28,36 @@ interface Place {
   readonly tool: IptablesTool;
 }
 
-const toolIn = (name: string): IptablesTool =>
-  new IptablesTool({ variant: 'nft', launcher: ['ip', 'netns', 'exec', name], lock });
+const toolIn = (name: string, variant: IptablesVariant): IptablesTool =>
+  new IptablesTool({ variant, launcher: ['ip', 'netns', 'exec', name], lock });
 
-/** Over one variant: that both do the same is shown elsewhere. By day every other case: simulated iptables has all of them. */
-const subject: BackendSubject<Place> = {
+const subject = (variant: IptablesVariant): BackendSubject<Place> => ({
   family,
   async makePlace() {
     const name = `${prefix}-${++made}`;
     await execa('ip', ['netns', 'add', name]);
-    const tool = toolIn(name);
+    const tool = toolIn(name, variant);
     await tool.restore(family, [STRANGERS].values());
     return { name, tool };
   },
   removePlace: async ({ name }) => void (await execa('ip', ['netns', 'del', name])),
   open: ({ name }) =>
-    iptablesBackend(family, toolIn(name), undefined, () => Promise.resolve(HOST), new MemoryLogger()),
+    iptablesBackend(
+      family,
+      toolIn(name, variant),
+      undefined,
+      () => Promise.resolve(HOST),
+      new MemoryLogger(),
+    ),
   snapshot: async ({ tool }) => iptablesSnapshot(await tool.save(family)),
   async damage({ name }) {
-    const command = ['iptables-nft', '-t', 'nat', '-D', 'PREROUTING', '1'];
+    const command = [`iptables-${variant}`, '-t', 'nat', '-D', 'PREROUTING', '1'];
     await execa('ip', ['netns', 'exec', name, ...command]);
   },
-};
+});
 
-describe('iptables over iptables-nft', () => {
-  const cases = backendContract(subject).filter((_, place) => nightly || place % 2 === 0);
+/** By day over one variant, every other case: simulated iptables has all of them. */
+describe.each(sampleOf(iptablesVariants))('iptables over iptables-%s', (variant) => {
+  const cases = backendContract(subject(variant)).filter((_, place) => nightly || place % 2 === 0);
   for (const { name, run } of cases) it(name, run);
 });

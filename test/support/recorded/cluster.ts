@@ -17,6 +17,7 @@ import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js
 import type { IptablesHost } from '../../../src/domain/iptables/options.js';
 import { getOrMake } from '../../../src/domain/model/maps.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
+import { isWanted } from './scenarios.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 
 const root = fileURLToPath(new URL('../../conformance/scenarios/', import.meta.url));
@@ -51,6 +52,7 @@ export interface RecordedStep {
 /** Every step of every scenario. */
 export function recordedSteps(): readonly RecordedStep[] {
   return readdirSync(root)
+    .filter(isWanted)
     .sort()
     .flatMap((scenario) =>
       readdirSync(`${root}${scenario}`)

@@ -42,12 +42,23 @@ export function parseVerdicts(text: string): Verdicts {
   ) as Verdicts;
 }
 
-/** The names of all recorded scenarios. */
+const named = process.env.SCENARIOS?.split(',');
+
+/** Whether the environment's SCENARIOS lists some, which are then tested instead of samples. */
+export const areNamed = named !== undefined;
+
+/** Whether tests are to have this scenario. */
+export function isWanted(name: string): boolean {
+  return named?.includes(name) ?? true;
+}
+
+/** The names of all recorded scenarios, or of those that are wanted. */
 export async function scenarioNames(): Promise<string[]> {
   const entries = await readdir(root, { withFileTypes: true });
   return entries
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name)
+    .filter(isWanted)
     .sort();
 }
 

@@ -1,0 +1,78 @@
+/** The columns of the table of kernels, after the kernel and the mode. */
+export const CHECKS = {
+  contract: 'Backend contract',
+  scenarios: 'Recorded scenarios',
+  fuzz: 'Fuzz, minutes',
+  failover: 'Failover',
+  restart: 'Restart',
+  takeover: 'Takeover',
+  modeChange: 'Mode change',
+  cleanUp: 'Clean-up',
+} as const;
+
+export type CheckName = keyof typeof CHECKS;
+
+export const FUZZ_MINUTES = 5;
+
+/** The recorded scenarios that every kernel has. */
+export const SCENARIOS = [
+  ...['churn', 'clusterip-basic', 'dual-stack', 'external-ips', 'internal-local', 'ipv6-only'],
+  ...['loadbalancer-source-ranges', 'nodeport-local-policy', 'session-affinity', 'terminating'],
+];
+
+/** What a guest runs for a check. */
+export type Check =
+  /** A test file of jest's, below `test`, and a regular expression for the full names of its tests. */
+  | { readonly kind: 'test file'; readonly file: string; readonly names: string }
+  /** A program of `node:test` (test/kernel/uml/inside). */
+  | { readonly kind: 'program'; readonly file: string }
+  | { readonly kind: 'fuzz'; readonly mode: string };
+
+export type Checks = Readonly<Partial<Record<CheckName, Check>>>;
+
+const tests = (name: string, names = ''): Check => ({
+  kind: 'test file',
+  file: `test/${name}.test.ts`,
+  names,
+});
+const inside = (name: string): Check => ({ kind: 'program', file: `test/kernel/uml/inside/${name}.ts` });
+const fuzz = (mode: string): Check => ({ kind: 'fuzz', mode });
+
+const ofIptables = (variant: string): Checks => ({
+  contract: tests('kernel/backend-contract', `over iptables-${variant} `),
+  scenarios: tests('conformance/iptables', `over iptables-${variant} `),
+  restart: tests('kernel/restart', `over iptables-${variant} `),
+  takeover: tests('kernel/iptables-takeover', `: ${variant}( |$)`),
+  modeChange: tests('kernel/mode-change', `and iptables-${variant} `),
+});
+
+/** The checks of each mode. */
+export const MODES: Readonly<Record<string, Checks>> = {
+  nftables: {
+    restart: tests('kernel/restart', 'a restart (?!in)'),
+    failover: tests('kernel/failover', 'mode nftables'),
+    takeover: tests('kernel/rollback'),
+    cleanUp: tests('kernel/commands', '--cleanup removes'),
+    modeChange: tests('kernel/mode-change', 'and iptables-nft '),
+    scenarios: tests('conformance/nftables', 'treats packets'),
+    fuzz: fuzz('nftables'),
+  },
+  'iptables-nft': {
+    ...ofIptables('nft'),
+    failover: tests('kernel/failover', 'mode iptables'),
+    cleanUp: tests('kernel/commands', '--cleanup says where'),
+    fuzz: fuzz('iptables'),
+  },
+  'iptables-legacy': ofIptables('legacy'),
+  ipvs: {
+    takeover: inside('take-over'),
+    restart: inside('one-node'),
+    scenarios: inside('conformance'),
+  },
+};
+
+/** Whether kernels of this series have all of nftables mode. */
+export function hasNftables(series: string): boolean {
+  const [major, minor] = series.split('.').map(Number) as [number, number];
+  return major > 5 || (major === 5 && minor >= 13);
+}

@@ -1,0 +1,147 @@
+/** `npm run test:kernels`: tests the program on Debian kernels in qemu, and stores the results in docs/seen-on.md. */
+
+import { execa } from 'execa';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { resultsOf } from '../kernel/uml/guest-tests.js';
+import { builtProxy } from '../support/program/built-proxy.js';
+import { bundle } from '../support/program/bundle.js';
+import { bundleStandIn } from '../support/program/served-node.js';
+import { CHECKS, FUZZ_MINUTES, hasNftables, MODES, SCENARIOS, type Check, type CheckName } from './checks.js';
+import { storeResults } from './table.js';
+
+const HELP = `Tests the program on Debian kernels in qemu, and stores the results in docs/seen-on.md.
+
+  npm run test:kernels [-- SERIES…] [--mode MODE]… [--check CHECK]…
+
+Series: 5.10, 6.1, 6.12, 6.18, 7.3, or another one that Debian has.
+Modes: ${Object.keys(MODES).join(', ')}.
+Checks: ${Object.keys(CHECKS).join(', ')}.
+`;
+const ALL_SERIES = ['5.10', '6.1', '6.12', '6.18', '7.3'];
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const reporter = fileURLToPath(new URL('../kernel/uml/reporter.mjs', import.meta.url));
+
+/** The result of a check, as a cell of the table, and what was wrong. */
+interface Result {
+  readonly cell: string;
+  readonly problem?: string;
+}
+
+/** Makes what a guest runs for a check. Returns the words of the command. */
+async function prepare(check: Check, folder: string): Promise<readonly string[]> {
+  const program = join(folder, 'program.mjs');
+  const start = [process.execPath, '--v8-pool-size=0'];
+  if (check.kind === 'fuzz') {
+    await bundle(pathToFileURL(`${root}test/fuzz/main.ts`), program);
+    return [...start, program, '--mode', check.mode, '--minutes', `${FUZZ_MINUTES}`];
+  }
+  let source = `${root}${check.file}`;
+  if (check.kind === 'test file') {
+    const globals = JSON.stringify(`${root}test/kernels/jest-globals.ts`);
+    const text = `import { runTests } from ${globals}; import '${source}'; runTests(${JSON.stringify(check.names)});`;
+    source = join(folder, 'entry.ts');
+    await writeFile(source, text);
+  }
+  await bundle(pathToFileURL(source), program);
+  const results = join(folder, 'results');
+  return [...start, '--test-reporter', reporter, '--test-reporter-destination', results, program];
+}
+
+async function resultOf(check: Check, folder: string): Promise<Result> {
+  const read = (file: string) => readFile(join(folder, file), 'utf8').catch(() => '');
+  const [status, output, results] = await Promise.all([read('status'), read('output'), read('results')]);
+  if (check.kind === 'fuzz')
+    return status === '0\n' ? { cell: `${FUZZ_MINUTES}` } : { cell: 'failed', problem: output };
+  const end = { exitStatus: status === '' ? undefined : Number(status), console: output };
+  const tests = resultsOf(results, end);
+  const failed = tests.filter(({ error }) => error !== undefined);
+  const problem = failed.map(({ path, error }) => `${path.join(' › ')}: ${error}`).join('\n');
+  if (failed.length > 0) return { cell: `failed: ${failed.length} of ${tests.length}`, problem };
+  return tests.length > 0
+    ? { cell: `${tests.length}` }
+    : { cell: 'failed', problem: 'no test has such a name' };
+}
+
+/** Runs the checks of a mode, one after the other, in one guest. */
+async function testOn(series: string, mode: string, checks: ReadonlyMap<CheckName, Check>): Promise<boolean> {
+  const exchange = await mkdtemp(join(tmpdir(), 'kernels-'));
+  const standIn = await bundleStandIn();
+  try {
+    const environment = {
+      NIGHTLY: '1',
+      KUBEPROXY: await builtProxy(),
+      STAND_IN: standIn.file,
+      SCENARIOS: SCENARIOS.join(','),
+    };
+    const lines = [
+      ...Object.entries(environment).map(([name, value]) => `export ${name}='${value}'`),
+      `uname -r >${exchange}/release`,
+      'modprobe -a nf_conntrack_netlink nf_tables',
+    ];
+    for (const [name, check] of checks) {
+      const folder = join(exchange, name);
+      await mkdir(folder);
+      const command = await prepare(check, folder);
+      lines.push(
+        `${command.map((word) => `'${word}'`).join(' ')} >${folder}/output 2>&1`,
+        `echo $? >${folder}/status`,
+      );
+    }
+    await writeFile(join(exchange, 'script'), lines.join('\n'));
+    await execa(`${root}scripts/kernel.sh`, ['run', series, 'sh', join(exchange, 'script')], {
+      cwd: root,
+      env: { EXCHANGE: exchange },
+      stdio: 'inherit',
+      reject: false,
+    });
+    const release = await readFile(join(exchange, 'release'), 'utf8').catch(() => undefined);
+    if (release === undefined) return false;
+    const cells: Partial<Record<CheckName, string>> = {};
+    let isOk = true;
+    for (const [name, check] of checks) {
+      const { cell, problem } = await resultOf(check, join(exchange, name));
+      cells[name] = cell;
+      process.stdout.write(
+        `${series} ${mode} ${name}: ${cell}\n${problem === undefined ? '' : `${problem}\n`}`,
+      );
+      isOk &&= problem === undefined;
+    }
+    await storeResults(release.trim(), mode, cells);
+    return isOk;
+  } finally {
+    await standIn.remove();
+    await rm(exchange, { recursive: true });
+  }
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    mode: { type: 'string', multiple: true, default: Object.keys(MODES) },
+    check: { type: 'string', multiple: true, default: Object.keys(CHECKS) },
+    help: { type: 'boolean', short: 'h' },
+  },
+});
+const unknown = [
+  ...values.mode.filter((mode) => !(mode in MODES)),
+  ...values.check.filter((check) => !(check in CHECKS)),
+];
+if (values.help) process.stdout.write(HELP);
+else if (unknown.length > 0) {
+  process.stderr.write(`unknown: ${unknown.join(', ')}\n${HELP}`);
+  process.exitCode = 2;
+} else
+  for (const series of positionals.length > 0 ? positionals : ALL_SERIES)
+    for (const mode of values.mode) {
+      const needsNftables = mode === 'nftables' ? values.check : ['modeChange'];
+      const checks = new Map(
+        (Object.entries(MODES[mode]!) as [CheckName, Check][]).filter(
+          ([name]) => values.check.includes(name) && (hasNftables(series) || !needsNftables.includes(name)),
+        ),
+      );
+      if (checks.size > 0 && !(await testOn(series, mode, checks))) process.exitCode = 1;
+    }
