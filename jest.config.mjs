@@ -21,7 +21,7 @@ const timed = `/test/kernel/(${[
 ].join('|')})\\.test\\.ts$`;
 
 const worlds = '/test/simulation/worlds\\.test\\.ts$';
-const simulated = '/test/simulation/(simulation|found/found|kernel/programs/.*)\\.test\\.ts$';
+const simulated = '/test/(simulation/(simulation|found/found)|adapters/simulated-programs/.*)\\.test\\.ts$';
 
 /** How tests run in jest's virtual environments. */
 export const virtual = {

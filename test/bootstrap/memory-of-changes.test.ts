@@ -3,7 +3,7 @@ import type { Backend } from '../../src/application/ports/backend.js';
 import type { Logger } from '../../src/application/ports/logger.js';
 import { FakeClock, MemoryConntrack, ScriptedSource } from '../../src/fakes.js';
 import { createProxy } from '../../src/index.js';
-import { TransportUnderTest } from '../simulation/kernel/nf-tables/tests/transport-under-test.js';
+import { TransportUnderTest } from '../adapters/nftables/transport-under-test.js';
 import { nftablesBackend } from '../support/backends.js';
 import { MemoryNode } from '../adapters/ipvs/memory-node.js';
 import { nightly } from '../support/nightly.js';

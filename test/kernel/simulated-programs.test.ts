@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
 import { Programs, type ProgramResult } from '../simulation/kernel/programs/programs.js';
-import { RandomRestores } from '../simulation/kernel/programs/tests/random-restores.js';
-import { RandomSets } from '../simulation/kernel/programs/tests/random-sets.js';
+import { RandomRestores } from './simulated-kernel/random-restores.js';
+import { RandomSets } from './simulated-kernel/random-sets.js';
 import { Random } from '../simulation/world/random.js';
 import { sampleOf } from '../support/nightly.js';
 

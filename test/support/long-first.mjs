@@ -26,7 +26,7 @@ const LONGEST = [
   'kernel/asking',
   'iptables-takeover',
   'simulation/kube-proxy/kube-proxy',
-  'nf-tables/tests/backend-contract',
+  'nftables/simulated-contract',
   'bench/fleet',
   'application/trace/recorded',
   'domain/compare/recorded',

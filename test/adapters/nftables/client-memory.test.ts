@@ -9,7 +9,7 @@ import type { SetElement } from '../../../src/domain/nftables/layout/table.js';
 import { sampleNode } from '../../../src/testing/contract/sample-services.js';
 import { variant } from '../../../src/testing/contract/sample-sets.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { TransportUnderTest } from '../../simulation/kernel/nf-tables/tests/transport-under-test.js';
+import { TransportUnderTest } from './transport-under-test.js';
 import { nftablesBackend } from '../../support/backends.js';
 import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js';
 import { until } from '../../support/until.js';

@@ -1,5 +1,5 @@
 import { rejectedPackets, readCounters } from '../../../src/adapters/nftables/netlink/counters.js';
-import { TransportUnderTest } from '../../simulation/kernel/nf-tables/tests/transport-under-test.js';
+import { TransportUnderTest } from './transport-under-test.js';
 
 it('are what the named counters of our table have counted', async () => {
   const { signal } = new AbortController();

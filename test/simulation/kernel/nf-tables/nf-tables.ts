@@ -2,29 +2,27 @@ import type { FindElement } from '../../../../src/diagnostics/domain/nftables/el
 import { getOrMake } from '../../../../src/domain/model/maps.js';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 import type { KernelTable } from '../../../../src/domain/nftables/kernel/ruleset.js';
+import { E, HEADER, NLM_F, aligned } from '../netlink/numbers.js';
 import {
   acknowledge,
+  answerEach,
   requestAt,
   type KernelSocket,
   type Multicast,
   type NetlinkProtocol,
 } from '../netlink/requests.js';
-import { E, NLMSG, NLM_F } from '../netlink/numbers.js';
-import { Refusal } from '../netlink/attributes.js';
-import { Batch, type Answer, type BatchOutcome } from './changes/batch.js';
-import { messageAt, type Context, type Message } from './context.js';
-import { addRemembered } from './changes/elements.js';
-import { Faults, type Fault } from './faults.js';
-import { generationMessage, noticeMessage } from './notices.js';
-import { BATCH_BEGIN, BATCH_GENID, FAMILY, GROUP, MSG, SUBSYSTEM, TABLE_FLAG } from './numbers.js';
-import { emptyTable, tableId, type Table } from './objects.js';
-import { KernelTables } from './reading/kernel-tables.js';
-import { Questions } from './reading/questions.js';
-import type { Notice, Transaction } from './changes/transaction.js';
+import { Batch, type BatchOutcome, type Fault } from './batch.js';
+import { KernelTables } from './kernel-tables.js';
+import { generationMessage, noticeMessage, Questions, type Now } from './listing.js';
+import { BATCH_BEGIN, FAMILY, GROUP, MSG, SUBSYSTEM } from './numbers.js';
+import { messageOf, newTable, tableId, type Context, type Table } from './objects.js';
+import { addRemembered } from './sets.js';
+import type { Transaction } from './transaction.js';
 
 const ERESTART = 85;
-const HEADER = 16;
-/** Since then what tells of an element does not say which message it comes from. */
+/** NFNL_BATCH_GENID. */
+const BATCH_GENID = 1;
+/** Since Linux 6.13 what tells of an element does not say which message it comes from. */
 const FIRST_WITH_UNNUMBERED_ELEMENTS = 613;
 /** The kernel's numbers for families of tables. */
 export const FAMILIES = { inet: FAMILY.INET, ip: FAMILY.IP, ip6: FAMILY.IP6 } as const;
@@ -33,10 +31,9 @@ export const FAMILIES = { inet: FAMILY.INET, ip: FAMILY.IP, ip6: FAMILY.IP6 } as
 type IpTables = 'ip' | 'ip6';
 
 /** A transaction that was committed. */
-export interface Commit {
+interface Commit {
   /** The number of the process that made it. */
   readonly process: number;
-  readonly generation: number;
   /** Tables that it changed, as `ip kube-proxy`. */
   readonly changed: ReadonlySet<string>;
 }
@@ -51,48 +48,67 @@ export interface NfTablesOptions {
   readonly keptElsewhere?: (
     family: IpFamily,
   ) => readonly { readonly table: string; readonly chain: string }[];
-  /** The name of a process, such as `node`. */
-  readonly nameOf?: (process: number) => string;
+}
+
+/** What the next batches meet. */
+class BatchFaults {
+  private readonly refusals: (Fault & { left: number })[] = [];
+  private answersToLose = 0;
+
+  refuseNext(fault: Fault): void {
+    this.refusals.push({ ...fault, left: fault.count });
+  }
+
+  loseAnswers(count: number): void {
+    this.answersToLose += count;
+  }
+
+  clear(): void {
+    this.refusals.length = 0;
+    this.answersToLose = 0;
+  }
+
+  /** Those of a batch, which count as used. */
+  take(batch: Buffer): readonly Fault[] {
+    const met = this.refusals.filter(
+      ({ containing }) => containing === undefined || batch.includes(containing),
+    );
+    for (const fault of met) if (--fault.left <= 0) this.refusals.splice(this.refusals.indexOf(fault), 1);
+    return met;
+  }
+
+  takeLoss(): boolean {
+    return this.answersToLose > 0 && this.answersToLose-- > 0;
+  }
 }
 
 /** nf_tables of the simulated kernel: the part of NETLINK_NETFILTER that has to do with it, and batches. */
 export class NfTables implements NetlinkProtocol {
   /** Another one as soon as packets may meet something else, but for elements whose time is over. */
   version = 0;
-  readonly faults = new Faults();
+  readonly faults = new BatchFaults();
+  /** How many batches came over sockets, whatever became of them. */
+  batches = 0;
   private readonly context: Context;
+  private readonly now: Now;
   private readonly questions: Questions;
   private readonly listeners: ((commit: Commit) => void)[] = [];
   private readonly batchListeners: ((family: IpFamily, isTaken: boolean) => void)[] = [];
   private readonly read: KernelTables;
   private met = { version: Number.NaN, tables: new Map<IpTables, readonly KernelTable[]>() };
   private last = 1;
-  private sent = 0;
 
   constructor(private readonly options: NfTablesOptions) {
-    this.context = {
-      tables: new Map(),
-      release: releaseNumber(options.release ?? '6.18'),
-      lastTableHandle: 0,
-    };
+    const [major = 0, minor = 0] = (options.release ?? '6.18').split(/[.-]/).map(Number);
+    this.context = { tables: new Map(), release: major * 100 + minor, lastTableHandle: 0 };
     this.read = new KernelTables(options.now);
-    const now = { generation: () => this.last, time: options.now };
-    this.questions = new Questions(
-      this.context,
-      now,
-      (process) => this.nameOf(process),
-      (family) => this.keptElsewhere(family),
-    );
+    this.now = { generation: () => this.last, time: options.now, nameOf: () => 'node' };
+    this.questions = new Questions(this.context, this.now, (family) => this.keptElsewhere(family));
   }
 
   /** The number of the last transaction that changed something. */
   get generation(): number {
     return this.last;
-  }
-
-  /** How many batches came over sockets, whatever became of them. */
-  get batches(): number {
-    return this.sent;
   }
 
   /** Calls back after each transaction that changed something. */
@@ -155,79 +171,70 @@ export class NfTables implements NetlinkProtocol {
 
   handle(socket: KernelSocket, bytes: Buffer): void {
     if (bytes.length >= HEADER && bytes.readUInt16LE(4) === BATCH_BEGIN) this.batch(socket, bytes);
-    else this.ask(socket, bytes);
+    else answerEach(socket, bytes, (request) => this.questions.answer(socket, messageOf(request)));
   }
 
-  closed({ port }: KernelSocket): void {
+  closed(): void {
     this.version++;
-    const { tables } = this.context;
-    for (const [id, table] of tables) {
-      if (table.owner !== port) continue;
-      table.owner = undefined;
-      if ((table.flags & TABLE_FLAG.PERSIST) === 0) tables.delete(id);
-      table.flags &= ~TABLE_FLAG.OWNER;
-    }
   }
 
   /** A batch of another program of the machine, from its beginning message to its end. Returns the errors, none if it is committed. */
   transact(process: number, batch: Buffer): readonly number[] {
-    const outcome = new Batch(this.context, batch, process, this.options.now(), []).run();
-    if (outcome.committed) this.commit(process, process, outcome.committed, 0);
-    return outcome.answers.map(({ errno }) => errno).filter((errno) => errno !== 0);
+    const { committed, answers } = new Batch(this.context, batch, this.options.now(), []).run();
+    if (committed) {
+      this.advance(committed.changed);
+      this.tellAll(process, process, 0);
+      this.tellListeners(process, committed.changed);
+    }
+    return answers.map(({ errno }) => errno).filter((errno) => errno !== 0);
   }
 
   /** A process made a transaction whose content is kept elsewhere. */
   touch(process: number, name: string): void {
     this.advance([]);
     this.tellAll(process, process, 0, name);
-    this.tellListeners(process, new Set());
+    this.tellListeners(process, []);
   }
 
   private batch(socket: KernelSocket, bytes: Buffer): void {
-    const begin = messageAt(bytes, 0);
+    const begin = requestAt(bytes, 0);
     if (!begin) return;
-    const refuse = (errno: number): void => answer(socket, bytes, { start: 0, errno });
-    const subsystem = bytes.readUInt16BE(HEADER + 2);
-    if (subsystem !== SUBSYSTEM && bytes.readUInt16LE(HEADER + 2) !== SUBSYSTEM) return refuse(E.EOPNOTSUPP);
-    const expected = begin.attributes.be32(BATCH_GENID) ?? 0;
-    if (expected !== 0 && expected !== this.last) return refuse(ERESTART);
-    this.sent++;
+    const subsystem = begin.payload.readUInt16BE(2);
+    const expected = begin.attributes(4).be32(BATCH_GENID) ?? 0;
+    if (subsystem !== SUBSYSTEM) return acknowledge(socket, begin, { errno: E.EOPNOTSUPP });
+    if (expected !== 0 && expected !== this.last) return acknowledge(socket, begin, { errno: ERESTART });
+    this.batches++;
     if (this.faults.takeLoss()) socket.lose();
-    const faults = this.faults.take(socket.process, bytes);
-    const outcome = new Batch(this.context, bytes, socket.port, this.options.now(), faults).run();
-    if (outcome.committed) this.tellSender(socket, bytes, outcome, outcome.committed);
-    for (const one of outcome.answers) answer(socket, bytes, one);
-    if (outcome.committed) this.tellListeners(socket.process, changedIn(outcome.committed));
+    const outcome = new Batch(this.context, bytes, this.options.now(), this.faults.take(bytes)).run();
+    const { committed, answers } = outcome;
+    if (committed) this.tellSender(socket, bytes, outcome, committed);
+    for (const { request, ...answer } of answers) acknowledge(socket, request, answer);
+    if (committed) this.tellListeners(socket.process, committed.changed);
     const family = bytes[begin.end + HEADER] === FAMILY.IP6 ? 'IPv6' : 'IPv4';
-    const isTaken = outcome.answers.every(({ errno }) => errno === 0);
+    const isTaken = answers.every(({ errno }) => errno === 0);
     for (const listener of this.batchListeners) listener(family, isTaken);
   }
 
   private tellSender(
     socket: KernelSocket,
     bytes: Buffer,
-    outcome: BatchOutcome,
-    transaction: Transaction,
+    { notices }: BatchOutcome,
+    { changed }: Transaction,
   ): void {
-    this.advance(transaction.changed);
+    this.advance(changed);
     const { port, process } = socket;
-    for (const notice of outcome.notices) {
-      const isNumbered = this.context.release < FIRST_WITH_UNNUMBERED_ELEMENTS || !isOfElement(notice);
+    const { release } = this.context;
+    for (const notice of notices) {
+      const isOfElement = notice.kind === MSG.NEWSETELEM || notice.kind === MSG.DELSETELEM;
+      const isNumbered = release < FIRST_WITH_UNNUMBERED_ELEMENTS || !isOfElement;
       const to = { port, sequence: isNumbered ? notice.sequence : 0 };
-      socket.deliver(noticeMessage(to, notice, this.last, transaction.now, this.context.release));
+      socket.deliver(noticeMessage(to, notice, this.now, release));
     }
-    const first = messageAt(bytes, (bytes.readUInt32LE(0) + 3) & ~3);
-    const sequence = first?.sequence ?? 0;
-    const wantsNumber = first !== undefined && (first.flags & NLM_F.ECHO) !== 0;
-    if (wantsNumber)
-      socket.deliver(generationMessage({ port, sequence }, this.last, process, this.nameOf(process)));
-    this.tellAll(process, port, sequence, this.nameOf(process));
-  }
-
-  private commit(process: number, port: number, transaction: Transaction, sequence: number): void {
-    this.advance(transaction.changed);
-    this.tellAll(process, port, sequence, this.nameOf(process));
-    this.tellListeners(process, changedIn(transaction));
+    const first = requestAt(bytes, aligned(bytes.readUInt32LE(0)));
+    const to = { port, sequence: first?.sequence ?? 0 };
+    const name = this.now.nameOf(process);
+    if (first?.has(NLM_F.ECHO) === true) socket.deliver(generationMessage(to, this.last, process, name));
+    this.tellAll(process, port, to.sequence);
   }
 
   /** The kernel skips 0. */
@@ -238,86 +245,26 @@ export class NfTables implements NetlinkProtocol {
   }
 
   /** Of what is in a transaction nobody is told but its sender: listeners are told its number. */
-  private tellAll(process: number, port: number, sequence: number, name: string): void {
+  private tellAll(process: number, port: number, sequence: number, name = this.now.nameOf(process)): void {
     this.options.multicast?.(GROUP, generationMessage({ port, sequence }, this.last, process, name));
   }
 
-  private tellListeners(process: number, changed: ReadonlySet<string>): void {
-    for (const listener of this.listeners) listener({ process, generation: this.last, changed });
+  private tellListeners(process: number, tables: Iterable<Table>): void {
+    const names: Readonly<Record<number, string>> = { 1: 'inet', 2: 'ip', 10: 'ip6' };
+    const changed = new Set([...tables].map(({ family, name }) => `${names[family] ?? family} ${name}`));
+    for (const listener of this.listeners) listener({ process, changed });
   }
 
   private keptElsewhere(family: number): readonly Table[] {
-    const { keptElsewhere } = this.options;
-    if (!keptElsewhere || (family !== FAMILY.IP && family !== FAMILY.IP6)) return [];
+    if (family !== FAMILY.IP && family !== FAMILY.IP6) return [];
     const tables = new Map<string, Table>();
-    for (const { table, chain } of keptElsewhere(family === FAMILY.IP ? 'IPv4' : 'IPv6')) {
-      const known = tables.get(table) ?? emptyTable(family, table);
-      tables.set(table, known);
+    for (const { table, chain } of this.options.keptElsewhere?.(family === FAMILY.IP ? 'IPv4' : 'IPv6') ??
+      []) {
+      const known = getOrMake(tables, table, () => newTable(family, table));
       const handle = ++known.lastHandle;
-      known.chains.set(chain, {
-        table: known,
-        name: chain,
-        handle,
-        base: undefined,
-        userdata: undefined,
-        rules: [],
-        jumps: 0,
-      });
+      const empty = { base: undefined, userdata: undefined, rules: [], jumps: 0 };
+      known.chains.set(chain, { table: known, name: chain, handle, ...empty });
     }
     return [...tables.values()];
   }
-
-  private nameOf(process: number): string {
-    return this.options.nameOf?.(process) ?? 'node';
-  }
-
-  private ask(socket: KernelSocket, bytes: Buffer): void {
-    for (let start = 0; start + HEADER <= bytes.length;) {
-      const length = bytes.readUInt32LE(start);
-      if (length < HEADER || start + length > bytes.length) return;
-      const message = messageAt(bytes, start);
-      if (message) this.askOne(socket, message);
-      start += (length + 3) & ~3;
-    }
-  }
-
-  private askOne(socket: KernelSocket, message: Message): void {
-    const { bytes, start, flags } = message;
-    const isForUs = (flags & NLM_F.REQUEST) !== 0 && bytes.readUInt16LE(start + 4) >= NLMSG.MIN_TYPE;
-    try {
-      if (isForUs && this.questions.answer(socket, message)) return;
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      const { errno, at } = error;
-      return answer(socket, bytes, { start, errno, ...(at !== undefined && { offset: at - start }) });
-    }
-    if ((flags & NLM_F.ACK) !== 0) answer(socket, bytes, { start, errno: 0 });
-  }
-}
-
-function isOfElement({ message }: Notice): boolean {
-  return message === MSG.NEWSETELEM || message === MSG.DELSETELEM;
-}
-
-function answer(socket: KernelSocket, bytes: Buffer, { start, errno, offset }: Answer): void {
-  const at = offset === undefined ? {} : { at: start + offset };
-  acknowledge(socket, requestAt(bytes, start)!, { errno, ...at });
-}
-
-function changedIn({ changed }: Transaction): ReadonlySet<string> {
-  const names: Readonly<Record<number, string>> = {
-    1: 'inet',
-    2: 'ip',
-    3: 'arp',
-    5: 'netdev',
-    7: 'bridge',
-    10: 'ip6',
-  };
-  return new Set([...changed].map(({ family, name }) => `${names[family] ?? family} ${name}`));
-}
-
-/** Of `6.18.0-1` 618. */
-function releaseNumber(release: string): number {
-  const [major = 0, minor = 0] = release.split(/[.-]/).map(Number);
-  return major * 100 + minor;
 }

@@ -1,3 +1,6 @@
+import { Refusal, type Attributes } from '../netlink/attributes.js';
+import { E } from '../netlink/numbers.js';
+import type { Request } from '../netlink/requests.js';
 import type { SET_FLAG } from './numbers.js';
 
 /* What nf_tables keeps. A transaction changes it in place and notes how to undo that. */
@@ -7,8 +10,6 @@ export interface Table {
   readonly name: string;
   readonly handle: number;
   flags: number;
-  /** The port of the socket that alone may change it. */
-  owner: number | undefined;
   readonly userdata: Buffer | undefined;
   readonly chains: Map<string, Chain>;
   readonly sets: Map<string, NftSet>;
@@ -72,15 +73,9 @@ export interface NftSet {
   readonly keyLength: number;
   readonly dataType: number;
   readonly dataLength: number;
-  readonly objectType: number;
-  readonly policy: number;
-  readonly fields: readonly number[];
   readonly userdata: Buffer | undefined;
-  /** The value of NFTA_SET_EXPRESSIONS, or of NFTA_SET_EXPR. */
-  readonly expressions: { readonly type: number; readonly bytes: Buffer } | undefined;
   /** Milliseconds; 0 for none. */
   timeout: number;
-  readonly gcInterval: number;
   /** Whether rules can add to it: the kernel takes another kind of table for sets whose size is given at the beginning. */
   readonly growsWithRules: boolean;
   /** The most elements; 0 for any number. */
@@ -107,13 +102,10 @@ export interface Element {
   /** Of the map of elements. */
   readonly id: string;
   readonly key: Buffer | undefined;
-  readonly keyEnd: Buffer | undefined;
-  readonly value: Buffer | undefined;
-  readonly verdict: Verdict | undefined;
-  readonly counter: Counter | undefined;
+  readonly value?: Buffer | undefined;
+  readonly verdict?: Verdict | undefined;
   readonly flags: number;
-  readonly userdata: Buffer | undefined;
-  readonly expressions: { readonly type: number; readonly bytes: Buffer } | undefined;
+  readonly userdata?: Buffer | undefined;
   /** Milliseconds; 0 for none. */
   timeout: number;
   /** The time at which it is gone, in milliseconds; Infinity for never. */
@@ -128,9 +120,31 @@ export interface Counter {
   readonly name: string;
   readonly handle: number;
   readonly userdata: Buffer | undefined;
-  readonly bytes: number;
-  readonly packets: number;
   uses: number;
+}
+
+/** Everything that nf_tables keeps, and which kernel it is. */
+export interface Context {
+  /** By `tableId`. */
+  readonly tables: Map<string, Table>;
+  /** Of `6.18` 618. */
+  readonly release: number;
+  lastTableHandle: number;
+}
+
+/** A message of a batch, or a question. */
+export interface Message {
+  readonly request: Request;
+  /** The lower byte of its type. */
+  readonly kind: number;
+  readonly family: number;
+  readonly attributes: Attributes;
+}
+
+/** @throws Refusal if it is shorter than struct nfgenmsg */
+export function messageOf(request: Request): Message {
+  const attributes = request.attributes(4);
+  return { request, kind: request.type & 0xff, family: request.payload[0]!, attributes };
 }
 
 export function isFlagged(set: NftSet, flag: (typeof SET_FLAG)[keyof typeof SET_FLAG]): boolean {
@@ -142,9 +156,9 @@ export function sizeOf({ elements }: NftSet): number {
   return elements.has('') ? elements.size - 1 : elements.size;
 }
 
-export function emptyTable(family: number, name: string): Table {
+export function newTable(family: number, name: string): Table {
   return {
-    ...{ family, name, handle: 0, flags: 0, owner: undefined, userdata: undefined },
+    ...{ family, name, handle: 0, flags: 0, userdata: undefined },
     ...{ chains: new Map(), sets: new Map(), counters: new Map() },
     ...{ lastHandle: 0, changedAt: 0, validation: 'skip' },
   };
@@ -153,4 +167,46 @@ export function emptyTable(family: number, name: string): Table {
 /** The key of the map of tables. */
 export function tableId(family: number, name: string): string {
   return `${family} ${name}`;
+}
+
+/** The table that a message is about. Every kind of message names it by the same attribute. @throws Refusal */
+export function tableOf({ tables }: Context, { family, attributes }: Message): Table {
+  return named({ get: (name) => tables.get(tableId(family, name)) }, attributes, 1);
+}
+
+/** What an attribute names. @throws Refusal: ENOENT if there is none, EINVAL without a name */
+export function named<T>(
+  all: { get(name: string): T | undefined },
+  attributes: Attributes,
+  attribute: number,
+): T {
+  const name = attributes.text(attribute);
+  const found = name === undefined ? undefined : all.get(name);
+  if (found === undefined)
+    throw new Refusal(name === undefined ? E.EINVAL : E.ENOENT, attributes.at(attribute));
+  return found;
+}
+
+/** The one among them that has this handle. @throws Refusal (ENOENT) */
+export function byHandle<T extends { readonly handle: number }>(
+  all: Iterable<T>,
+  attributes: Attributes,
+  attribute: number,
+): T {
+  const handle = attributes.be64(attribute);
+  for (const one of all) if (one.handle === handle) return one;
+  throw new Refusal(E.ENOENT, attributes.at(attribute));
+}
+
+/** By its name, or else by the number that it has in the batch. */
+export function findSet(
+  table: Table,
+  name: string | undefined,
+  id?: number,
+  numbered?: ReadonlyMap<number, NftSet>,
+): NftSet | undefined {
+  const found = name === undefined ? undefined : table.sets.get(name);
+  if (found || id === undefined) return found;
+  const its = numbered?.get(id);
+  return its?.table === table ? its : undefined;
 }

@@ -1,0 +1,404 @@
+import { Refusal, within } from '../netlink/attributes.js';
+import { MessageBuilder } from '../netlink/message-builder.js';
+import { E, NLM_F, NLMSG } from '../netlink/numbers.js';
+import { DUMPING, type KernelSocket } from '../netlink/requests.js';
+import {
+  CHAIN,
+  CHAIN_FLAG,
+  COUNTER,
+  DATA,
+  DESC,
+  ELEMENT,
+  ELEMENT_FLAG,
+  ELEMENTS,
+  FAMILY,
+  GEN,
+  HOOK,
+  LIST_ELEM,
+  MSG,
+  OBJECT,
+  OBJECT_COUNTER,
+  RULE,
+  SET,
+  SET_FLAG,
+  SUBSYSTEM,
+  TABLE,
+  VERDICT,
+} from './numbers.js';
+import {
+  isFlagged,
+  sizeOf,
+  tableId,
+  tableOf,
+  type Chain,
+  type Context,
+  type Counter,
+  type Element,
+  type Message,
+  type NftSet,
+  type Rule,
+  type Table,
+} from './objects.js';
+import { findElement, setOf } from './sets.js';
+import type { Notice, SetElement } from './transaction.js';
+
+/* How the kernel tells of what it keeps: the attributes of each message, in its order. */
+
+/** @param isGone for all of these: only what names it */
+export function putTable(builder: MessageBuilder, table: Table, isGone = false): void {
+  const { name, handle, flags, userdata, chains, sets, counters } = table;
+  // Sets without a name belong to the rules that look into them.
+  const namedSets = [...sets.values()].filter((set) => !isFlagged(set, SET_FLAG.ANONYMOUS));
+  builder.text(TABLE.NAME, name).be64(TABLE.HANDLE, handle);
+  builder.be32(TABLE.USE, isGone ? 0 : chains.size + namedSets.length + counters.size);
+  if (!isGone) builder.be32(TABLE.FLAGS, flags).attribute(TABLE.USERDATA, userdata);
+}
+
+export function putChain(builder: MessageBuilder, chain: Chain, isGone = false): void {
+  const { table, name, handle, base, rules, jumps, userdata } = chain;
+  builder.text(CHAIN.TABLE, table.name).text(CHAIN.NAME, name).be64(CHAIN.HANDLE, handle);
+  if (isGone) return;
+  if (base) {
+    const { hook, priority, policy, type } = base;
+    builder.plainNest(CHAIN.HOOK, () => builder.be32(HOOK.NUMBER, hook).be32(HOOK.PRIORITY, priority));
+    builder.be32(CHAIN.POLICY, policy).text(CHAIN.TYPE, type).be32(CHAIN.FLAGS, CHAIN_FLAG.BASE);
+  }
+  builder.be32(CHAIN.USE, rules.length + jumps).attribute(CHAIN.USERDATA, userdata);
+}
+
+/** @param before the rule in front of it */
+export function putRule(builder: MessageBuilder, rule: Rule, before?: Rule): void {
+  const { chain, handle, dumped, userdata } = rule;
+  builder.text(RULE.TABLE, chain.table.name).text(RULE.CHAIN, chain.name).be64(RULE.HANDLE, handle);
+  builder.be64(RULE.POSITION, before?.handle).attribute(RULE.EXPRESSIONS, dumped);
+  builder.attribute(RULE.USERDATA, userdata);
+}
+
+/** @param release of the kernel: since 6.16 they tell how many elements it has */
+export function putSet(builder: MessageBuilder, set: NftSet, release: number, isGone = false): void {
+  builder.text(SET.TABLE, set.table.name).text(SET.NAME, set.name).be64(SET.HANDLE, set.handle);
+  if (isGone) return;
+  builder.be32(SET.FLAGS, unlessZero(set.flags));
+  builder.be32(SET.KEY_TYPE, set.keyType).be32(SET.KEY_LEN, set.keyLength);
+  if (isFlagged(set, SET_FLAG.MAP))
+    builder.be32(SET.DATA_TYPE, set.dataType).be32(SET.DATA_LEN, set.dataLength);
+  builder.be64(SET.TIMEOUT, unlessZero(set.timeout)).attribute(SET.USERDATA, set.userdata);
+  builder.plainNest(SET.DESC, () => builder.be32(DESC.SIZE, unlessZero(set.size)));
+  // Of ranges, which are two elements, the kernel tells the number of pairs.
+  const count = isFlagged(set, SET_FLAG.INTERVAL) ? Math.floor(sizeOf(set) / 2) : sizeOf(set);
+  builder.be32(SET.COUNT, release >= 616 ? count : undefined);
+}
+
+function unlessZero(value: number): number | undefined {
+  return value === 0 ? undefined : value;
+}
+
+/** A message about elements of a set, whose list `put` fills. */
+export function putElements(builder: MessageBuilder, set: NftSet, put: () => void): void {
+  builder.text(ELEMENTS.TABLE, set.table.name).text(ELEMENTS.SET, set.name);
+  builder.plainNest(ELEMENTS.LIST, put);
+}
+
+const elementBuilder = new MessageBuilder();
+
+export function putElement(builder: MessageBuilder, set: NftSet, element: Element, now: number): void {
+  if (isFlagged(set, SET_FLAG.TIMEOUT))
+    return void builder.plainNest(LIST_ELEM, () => putElementParts(builder, set, element, now));
+  if (!element.listed) {
+    putElementParts(elementBuilder, set, element, now);
+    element.listed = elementBuilder.take();
+  }
+  builder.attribute(LIST_ELEM, element.listed);
+}
+
+function putElementParts(builder: MessageBuilder, set: NftSet, element: Element, now: number): void {
+  const { key, value, verdict, flags, timeout, expires, userdata } = element;
+  if (key) builder.plainNest(ELEMENT.KEY, () => builder.attribute(DATA.VALUE, key));
+  if (value) builder.plainNest(ELEMENT.DATA, () => builder.attribute(DATA.VALUE, value));
+  if (verdict) {
+    const putVerdict = () =>
+      builder.be32(VERDICT.CODE, verdict.code).text(VERDICT.CHAIN, verdict.chain?.name);
+    builder.plainNest(ELEMENT.DATA, () => builder.plainNest(DATA.VERDICT, putVerdict));
+  }
+  builder.be32(ELEMENT.FLAGS, unlessZero(flags));
+  const isEnd = (flags & ELEMENT_FLAG.INTERVAL_END) !== 0;
+  if (isFlagged(set, SET_FLAG.TIMEOUT) && !isEnd && timeout !== set.timeout)
+    builder.be64(ELEMENT.TIMEOUT, timeout);
+  if (timeout !== 0) builder.be64(ELEMENT.EXPIRATION, Math.max(0, Math.round(expires - now)));
+  builder.attribute(ELEMENT.USERDATA, userdata);
+}
+
+function putCounter(builder: MessageBuilder, counter: Counter, isGone = false): void {
+  const { table, name, handle, uses, userdata } = counter;
+  builder.text(OBJECT.TABLE, table.name).text(OBJECT.NAME, name).be64(OBJECT.HANDLE, handle);
+  builder.be32(OBJECT.TYPE, OBJECT_COUNTER);
+  if (isGone) return;
+  const putData = () => builder.be64(COUNTER.BYTES, 0).be64(COUNTER.PACKETS, 0);
+  builder.be32(OBJECT.USE, uses).plainNest(OBJECT.DATA, putData).attribute(OBJECT.USERDATA, userdata);
+}
+
+/** Whom an answer is for. */
+export interface Addressee {
+  readonly port: number;
+  readonly sequence: number;
+}
+
+/** The state that messages tell of. */
+export interface Now {
+  /** The number of the last transaction, of which each message has the lower half. */
+  readonly generation: () => number;
+  /** Milliseconds. */
+  readonly time: () => number;
+  readonly nameOf: (process: number) => string;
+}
+
+const builder = new MessageBuilder();
+
+/** @param kind the lower byte of its type */
+function message(
+  { port, sequence }: Addressee,
+  kind: number,
+  family: number,
+  generation: number,
+  put: (builder: MessageBuilder) => void,
+  flags = 0,
+): Buffer {
+  builder.begin((SUBSYSTEM << 8) | kind, flags, sequence, port);
+  builder.raw(Uint8Array.of(family, 0, (generation >>> 8) & 0xff, generation & 0xff));
+  put(builder);
+  return builder.end().take();
+}
+
+/** What tells of a transaction as a whole: its number, and who made it. */
+export function generationMessage(to: Addressee, generation: number, process: number, name: string): Buffer {
+  return message(to, MSG.NEWGEN, FAMILY.ANY, generation, () =>
+    builder.be32(GEN.ID, generation).be32(GEN.PROC_PID, process).text(GEN.PROC_NAME, name),
+  );
+}
+
+/** What tells of one thing that a transaction did. */
+export function noticeMessage(to: Addressee, { kind, object }: Notice, now: Now, release: number): Buffer {
+  const tell = (family: number, put: () => void): Buffer => message(to, kind, family, now.generation(), put);
+  switch (kind) {
+    case MSG.NEWTABLE:
+    case MSG.DELTABLE: {
+      const table = object as Table;
+      return tell(table.family, () => putTable(builder, table, kind === MSG.DELTABLE));
+    }
+    case MSG.NEWCHAIN:
+    case MSG.DELCHAIN: {
+      const chain = object as Chain;
+      return tell(chain.table.family, () => putChain(builder, chain, kind === MSG.DELCHAIN));
+    }
+    case MSG.NEWRULE:
+    case MSG.DELRULE: {
+      const rule = object as Rule;
+      return tell(rule.chain.table.family, () => putRule(builder, rule));
+    }
+    case MSG.NEWSET:
+    case MSG.DELSET: {
+      const set = object as NftSet;
+      return tell(set.table.family, () => putSet(builder, set, release, kind === MSG.DELSET));
+    }
+    case MSG.NEWOBJ:
+    case MSG.DELOBJ: {
+      const counter = object as Counter;
+      return tell(counter.table.family, () => putCounter(builder, counter, kind === MSG.DELOBJ));
+    }
+    default: {
+      const { set, element } = object as SetElement;
+      return tell(set.table.family, () =>
+        putElements(builder, set, () => putElement(builder, set, element, now.time())),
+      );
+    }
+  }
+}
+
+/** What is listed: all there is when a datagram is made, and how each is told of. */
+interface Listing<T> {
+  readonly all: () => Iterable<T>;
+  readonly kind: number;
+  readonly familyOf: (item: T) => number;
+  readonly put: (builder: MessageBuilder, item: T) => void;
+}
+
+/** Answers questions about what the kernel keeps. */
+export class Questions {
+  /** @param keptElsewhere tables of an IP family whose content is not here: their chains are listed as if they were empty */
+  constructor(
+    private readonly context: Context,
+    private readonly now: Now,
+    private readonly keptElsewhere: (family: number) => readonly Table[],
+  ) {}
+
+  /** @throws Refusal */
+  answer(socket: KernelSocket, question: Message): typeof DUMPING | void {
+    const { kind, request, attributes } = question;
+    const { context, now } = this;
+    const to: Addressee = { port: socket.port, sequence: request.sequence };
+    if (kind === MSG.GETGEN)
+      return socket.deliver(
+        generationMessage(to, now.generation(), socket.process, now.nameOf(socket.process)),
+      );
+    if (!request.isDump) {
+      if (kind === MSG.GETSETELEM) return this.elements(socket, to, question);
+      if (kind !== MSG.GETTABLE) throw new Refusal(E.EOPNOTSUPP);
+      const table = tableOf(context, question);
+      const put = (): void => putTable(builder, table);
+      return socket.deliver(message(to, MSG.NEWTABLE, table.family, now.generation(), put));
+    }
+    if (socket.isDumping) throw new Refusal(E.EBUSY);
+    const dump = <T>(listing: Listing<T>): typeof DUMPING => {
+      socket.deliverLater(dumpOf(socket, to, now, listing));
+      return DUMPING;
+    };
+    const ofTable = ({ table }: { readonly table: Table }): number => table.family;
+    // Rules, sets and counters name their table by the same attribute.
+    const tables = () => this.tablesOf(question, attributes.text(RULE.TABLE));
+    switch (kind) {
+      case MSG.GETTABLE: {
+        const all = () => this.tablesOf(question);
+        return dump({ all, kind: MSG.NEWTABLE, familyOf: ({ family }) => family, put: putOf(putTable) });
+      }
+      case MSG.GETCHAIN: {
+        // Those of all tables, whatever table the question names.
+        const all = () =>
+          [...this.tablesOf(question), ...this.keptElsewhere(question.family)].flatMap(({ chains }) => [
+            ...chains.values(),
+          ]);
+        return dump({ all, kind: MSG.NEWCHAIN, familyOf: ofTable, put: putOf(putChain) });
+      }
+      case MSG.GETRULE: {
+        const chain = attributes.has(RULE.TABLE) ? attributes.text(RULE.CHAIN) : undefined;
+        const all = () =>
+          tables()
+            .flatMap(({ chains }) => [...chains.values()])
+            .filter(({ name }) => name === (chain ?? name))
+            .flatMap(({ rules }) => rules.map((rule, index) => ({ rule, before: rules[index - 1] })));
+        return dump({
+          ...{ all, kind: MSG.NEWRULE },
+          familyOf: ({ rule }) => rule.chain.table.family,
+          put: (own, { rule, before }) => putRule(own, rule, before),
+        });
+      }
+      case MSG.GETSET: {
+        if (attributes.has(SET.TABLE)) tableOf(context, question);
+        const all = () => tables().flatMap(({ sets }) => [...sets.values()]);
+        const put = (own: MessageBuilder, set: NftSet): void => putSet(own, set, context.release);
+        return dump({ all, kind: MSG.NEWSET, familyOf: ofTable, put });
+      }
+      case MSG.GETSETELEM:
+        return this.dumpElements(socket, to, question);
+      case MSG.GETOBJ: {
+        const all = () => tables().flatMap(({ counters }) => [...counters.values()]);
+        return dump({ all, kind: MSG.NEWOBJ, familyOf: ofTable, put: putOf(putCounter) });
+      }
+      default:
+        throw new Refusal(E.EINVAL);
+    }
+  }
+
+  private tablesOf({ family }: Message, only?: string): readonly Table[] {
+    return [...this.context.tables.values()].filter(
+      (table) => (family === FAMILY.ANY || table.family === family) && table.name === (only ?? table.name),
+    );
+  }
+
+  private dumpElements(socket: KernelSocket, to: Addressee, question: Message): typeof DUMPING {
+    const wanted = setOf(this.context, question);
+    const { table, name } = wanted;
+    const isThere = (): boolean =>
+      this.context.tables.get(tableId(table.family, table.name)) === table && table.sets.get(name) === wanted;
+    socket.deliverLater(elementDumpOf(socket, to, this.now, () => (isThere() ? wanted : undefined)));
+    return DUMPING;
+  }
+
+  /** A message for each key, up to the first that the set does not have. */
+  private elements(socket: KernelSocket, to: Addressee, question: Message): void {
+    const { attributes, request } = question;
+    const set = setOf(this.context, question);
+    const list = attributes.at(ELEMENTS.LIST);
+    if (list === undefined) throw new Refusal(E.EINVAL);
+    for (const at of within(request.bytes, list)) {
+      const element = findElement(set, request.bytes, at, this.now.time());
+      if (!element) throw new Refusal(E.ENOENT, at);
+      socket.deliver(noticeMessage(to, { kind: MSG.NEWSETELEM, object: { set, element } }, this.now, 0));
+    }
+  }
+}
+
+const putOf =
+  <T>(put: (builder: MessageBuilder, item: T) => void) =>
+  (own: MessageBuilder, item: T): void =>
+    put(own, item);
+
+/**
+ * The datagrams of a dump. It finds its place again by counting, so what comes and goes meanwhile makes it skip or repeat something;
+ * the first message after a transaction says so.
+ */
+function* dumpOf<T>(
+  socket: KernelSocket,
+  to: Addressee,
+  now: Now,
+  { all, kind, familyOf, put }: Listing<T>,
+): Generator<Buffer, void> {
+  let seen = now.generation();
+  const marked = (part: Buffer): Buffer => {
+    const generation = now.generation();
+    if (generation !== seen) part.writeUInt16LE(part.readUInt16LE(6) | NLM_F.DUMP_INTR, 6);
+    seen = generation;
+    return part;
+  };
+  for (let told = 0; ;) {
+    const parts: Buffer[] = [];
+    let size = 0;
+    for (const item of [...all()].slice(told)) {
+      const write = (own: MessageBuilder): void => put(own, item);
+      const part = message(to, kind, familyOf(item), now.generation(), write, NLM_F.MULTI);
+      if (size > 0 && size + part.length > socket.room) break;
+      parts.push(marked(part));
+      size += part.length;
+      told++;
+    }
+    if (parts.length === 0) break;
+    yield Buffer.concat(parts);
+  }
+  yield marked(done(to, 0));
+}
+
+/** No element takes more in a message. */
+const MOST_FOR_ELEMENT = 640;
+
+/** The datagrams of a dump of elements. Transactions that come between are not told of, but for the number in each message. */
+function* elementDumpOf(
+  socket: KernelSocket,
+  to: Addressee,
+  now: Now,
+  find: () => NftSet | undefined,
+): Generator<Buffer, void> {
+  for (let told = 0; ;) {
+    const set = find();
+    if (!set) return void (yield done(to, E.ENOENT));
+    const before = told;
+    const put = (): void =>
+      putElements(builder, set, () => {
+        let index = 0;
+        const time = now.time();
+        for (const element of set.elements.values()) {
+          if (element.expires <= time || index++ < told) continue;
+          if (builder.length + MOST_FOR_ELEMENT > socket.room) break;
+          putElement(builder, set, element, time);
+          told++;
+        }
+      });
+    const part = message(to, MSG.NEWSETELEM, set.table.family, now.generation(), put, NLM_F.MULTI);
+    if (told > before) yield part;
+    else return void (yield Buffer.concat([part, done(to, 0)]));
+  }
+}
+
+function done({ port, sequence }: Addressee, errno: number): Buffer {
+  const error = Buffer.alloc(4);
+  error.writeInt32LE(-errno);
+  return builder.begin(NLMSG.DONE, NLM_F.MULTI, sequence, port).raw(error).end().take();
+}
