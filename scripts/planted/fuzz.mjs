@@ -31,7 +31,13 @@ export async function searchStories(faults, seed, ended) {
 
 /** The seed of the first story in which a packet or the program fails. */
 async function firstDisagreement(program, mode, minutes, seed) {
-  const args = ['test/fuzz/main.ts', `--mode=${mode}`, `--minutes=${minutes}`, `--seed=${seed}`, '--unshrunk'];
+  const args = [
+    'test/fuzz/main.ts',
+    `--mode=${mode}`,
+    `--minutes=${minutes}`,
+    `--seed=${seed}`,
+    '--unshrunk',
+  ];
   const child = spawn('node_modules/.bin/tsx', args, {
     stdio: ['ignore', 'pipe', 'ignore'],
     env: { ...process.env, ...(program && { KUBEPROXY: program }) },
