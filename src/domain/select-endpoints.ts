@@ -88,7 +88,7 @@ function isWeightless({ weight }: Endpoint): boolean {
 /**
  * Leaves endpoints out of the lists.
  * @param name of the property that gets what is left out
- * @param isAllowed whether so many of a list of that length may be left out
+ * @param isAllowed whether this number may be left out of a list of that length
  */
 function without(
   selection: EndpointSelection,

@@ -27,7 +27,7 @@ const OPERATIONS = {
   /** A = A ^ X. */
   xorX: 0xac,
   shiftRight: 0x74,
-  /** Ends: passes so many bytes of the message, 0 for none of it. */
+  /** Ends: passes this number of bytes of the message, 0 for none of it. */
   end: 0x06,
 } as const;
 

@@ -23,9 +23,9 @@ export interface HistoryFilter {
   readonly services?: readonly ServiceKey[];
   /** Missing: of all namespaces. */
   readonly namespace?: string | undefined;
-  /** The last so many milliseconds. */
+  /** How far back, in milliseconds. */
   readonly since?: number | undefined;
-  /** The newest so many. */
+  /** At most this number, the newest. */
   readonly limit?: number | undefined;
 }
 

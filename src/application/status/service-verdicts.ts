@@ -70,7 +70,7 @@ export interface JudgedService {
   readonly verdict: Verdict;
 }
 
-/** Called when the state or the cause of a Service has changed, with what it was; undefined: ok, or not known. */
+/** Called when the state or the cause of a Service has changed, with the verdict before; undefined: ok, or not known. */
 export type VerdictChanged = (judged: JudgedService, former: Problem | undefined) => void;
 
 /** A service port with its verdicts, the worst first, and those of its requested frontends. */
@@ -83,7 +83,7 @@ export interface JudgedServicePort extends JudgedPort {
 /** How many Services are in each state. */
 export type VerdictCounts = Readonly<Record<VerdictState, number>>;
 
-/** Changes are judged after this time, together, and so many Services in one turn of the event loop. Milliseconds. */
+/** Changes are judged together after this time in milliseconds, this number of Services in one turn of the event loop. */
 const SETTLE = 100;
 const AT_ONCE = 1_000;
 /** How old may be what is known of endpoints that do not answer: for a request, and for judging changes. Milliseconds. */
@@ -230,7 +230,7 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
     if (this.touched.size > 0) this.timer = this.clock.after(1, () => this.settleLater());
   }
 
-  /** Judges so many of the Services that have changed. */
+  /** Judges a part of the Services that have changed. */
   private settle(most = Infinity, age = FRESH): void {
     this.touchUnresponsive(age);
     this.touchUnread();
@@ -274,7 +274,7 @@ export class ServiceVerdicts implements Partial<SyncObserver> {
     this.changed({ service, verdict }, former);
   }
 
-  /** Whether nothing is wrong with it, at a glance: nearly all Services. */
+  /** Whether nothing can be wrong with it: a quick test that nearly all Services pass. */
   private isPlain(service: ServiceKey): boolean {
     const { state, statuses, reports } = this.sources;
     const served = state.service(service);

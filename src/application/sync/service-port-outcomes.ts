@@ -13,7 +13,7 @@ import type { ProgrammedStatus } from '../status/port-status.js';
 import type { ServiceStatuses } from '../status/service-statuses.js';
 import { retryDelayAmongChanges } from '../retries.js';
 
-/** Of the service ports that fail in one sync, so many have a line of their own at debug level; the verdict on their Service is logged besides. */
+/** The most service ports of one failed sync that get a line each at debug level; the verdict on their Service is logged besides. */
 const MOST_LOGGED = 10;
 
 /** Records what became of each service port of a family that the backend was to program: in the statuses, and in the log. */

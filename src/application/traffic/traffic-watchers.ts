@@ -42,7 +42,7 @@ export interface TrafficWatch<Query, Report> {
    */
   complete(signal: AbortSignal): Promise<void>;
   /**
-   * Waits for so many milliseconds, and reports what happened since the last report, or since it came.
+   * Waits for a time in milliseconds, and reports what happened since the last report, or since it came.
    * @throws the signal's reason
    */
   next(query: Query, milliseconds: number, signal: AbortSignal): Promise<Report>;

@@ -20,7 +20,7 @@ export class Cleanup {
     private readonly logger: Logger,
   ) {}
 
-  /** @throws when something could not be removed or checked for; what it was has been logged */
+  /** @throws when something could not be removed or checked for; the reason has been logged */
   async run(): Promise<void> {
     let failures = 0;
     const unseen = new Set<string>();

@@ -64,7 +64,7 @@ interface WatchedConnection {
  * - *idle* while every endpoint serves that did.
  * - *watching*, for five minutes after an endpoint stopped serving a service port, or until it serves it again. A second
  *   after the change its connections are searched for, once, together with those of other endpoints that went. From then on
- *   each connection is looked at by itself every two seconds, which is no search; more seldom where there are so many that it
+ *   each connection is looked at by itself every two seconds, which is no search; less often where there are so many that it
  *   would take more than a twentieth of the time. `Responsiveness` defines the dead ones.
  * - *off* for good when the table is unavailable, which is logged once, and after `stop`.
  */

@@ -17,7 +17,7 @@ export const ENDPOINT_LIMITS: EndpointLimits = { ofService: 65_536, ofNode: 1_04
 /** The endpoints of a Service, those of each frontend. */
 export interface EndpointDemand {
   readonly endpoints: number;
-  /** The Service gets so many at least. */
+  /** The least that the Service gets. */
   readonly least: number;
   /** When the Service was created, in seconds since the epoch; missing: after all that are known. */
   readonly createdAt?: number | undefined;

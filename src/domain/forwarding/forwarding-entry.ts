@@ -56,7 +56,7 @@ export interface ForwardingEntry {
   readonly ejectsUnresponsiveEndpoints?: boolean;
   /** How many endpoints the cluster has for the service port, in any state. */
   readonly knownEndpoints: number;
-  /** The Service has more endpoints than it may have, so that each of its ports uses at most so many. The first port reports it. */
+  /** The Service has more endpoints than it may have, so each of its ports uses at most this number. The first port reports it. */
   readonly mostEndpoints?: number;
 }
 
@@ -123,7 +123,7 @@ export function frontendPlace({ address, port }: Pick<Frontend, 'address' | 'por
 
 type Index = ReadonlyMap<ServicePortKey, ForwardingEntry>;
 
-/** Up to so many are searched one by one: nearly all Services have fewer ports. */
+/** Up to this number, ports are searched one by one: nearly all Services have fewer. */
 const FEW = 8;
 
 /** Of long lists, as long as these live. */

@@ -110,7 +110,7 @@ function recentList(name: string, family: IpFamily): string {
 const WHOLE = 0x80000000;
 const DECIMALS = 11;
 
-/** Of one in so many. */
+/** The probability of one in a number. */
 const texts: string[] = [];
 
 /**

@@ -57,7 +57,7 @@ export function listedEndpoints(port: SlicePort): readonly SliceEndpoint[] {
   return port instanceof SharingPort ? port.shared.list : port.endpoints;
 }
 
-/** The endpoints of the port that may get traffic: those on this node, or the others; at most so many. */
+/** The endpoints of the port that may get traffic: those on this node, or the others, up to a limit. */
 export function firstUsable(port: SlicePort, isLocal: boolean, most: number): readonly Endpoint[] {
   if (port instanceof SharingPort) return port.at(port.shared.usable(isLocal).slice(0, most));
   return subset(port.endpoints, (endpoint) => endpoint.isLocal === isLocal && isUsable(endpoint)).slice(

@@ -235,7 +235,7 @@ const FEW = 8;
 /**
  * The endpoints of each service port from all slices of its Service: sorted by `ip:port`, each once (docs/spec/model.md §3.3).
  * Among duplicates the last slice by name wins, so that the result does not depend on the order of events.
- * @param most of more endpoints so many are taken: those on this node first, then those of the first slices by name; none that cannot
+ * @param most the most endpoints that are taken: those on this node first, then those of the first slices by name; none that cannot
  * get traffic
  */
 export function mergeEndpoints(

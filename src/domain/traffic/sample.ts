@@ -56,7 +56,7 @@ export const countingFacts = {
   complete: flag,
   /** How much of that table the first walk has read: 0 to 1. */
   readRatio: number,
-  /** One in so many connections was counted, and the numbers multiplied; 1 for all. */
+  /** One connection in this number was counted, and the counts multiplied; 1: all. */
   samplingRate: number,
   /** Since the counting began: how often the kernel's events came faster than they were read, so that some were lost. */
   eventLosses: number,

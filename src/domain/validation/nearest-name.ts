@@ -9,7 +9,7 @@ export function nearestName(written: string, names: readonly string[]): string |
   let least = Infinity;
   for (const name of names) {
     const allowed = Math.min(2, Math.floor(name.length / 4));
-    if (Math.abs(name.length - lower.length) > allowed) continue; // so many letters at least are between them
+    if (Math.abs(name.length - lower.length) > allowed) continue; // they differ by at least this number of letters
     const distance = distanceOf(lower, name.toLowerCase());
     if (distance < least && distance <= allowed) {
       nearest = name;

@@ -160,7 +160,7 @@ export class ResponseBody {
   private reader: Reader | undefined;
   private flows = false;
   private heardAt = 0;
-  /** The end, and what it was caused by. */
+  /** The end, and its cause. */
   private ended: { readonly error: Error | undefined } | undefined;
 
   /** @param name names the request in errors */

@@ -112,7 +112,7 @@ async function collectPart(part: BundlePart, left: number): Promise<BundleFile> 
   }
 }
 
-/** What work results in; rejects after so many milliseconds, also if the work continues. */
+/** The result of the work; rejects after a time in milliseconds, also if the work continues. */
 async function within<T>(milliseconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const expired = new AbortController();
   const late = new Error(`not complete within ${Math.round(milliseconds) / 1000} s`);

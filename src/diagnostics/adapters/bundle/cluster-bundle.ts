@@ -35,7 +35,7 @@ import {
 
 /** Milliseconds for the bundle of a node, which has a deadline of its own. */
 const NODE_TIMEOUT = 120_000;
-/** Bundles are large: so many are kept in memory at a time. */
+/** Bundles are large: the most that are in memory at a time. */
 const PARALLEL = 5;
 /** Milliseconds for one request. */
 const REQUEST_TIMEOUT = 30_000;

@@ -140,7 +140,7 @@ export function visibleLength(text: string): number {
   return withoutTones(text).length;
 }
 
-/** As much of a line as so many columns have room for. */
+/** The part of a line that fits into the columns. */
 export function cutLine(line: string, columns: number): string {
   let left = columns;
   return line

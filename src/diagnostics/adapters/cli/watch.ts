@@ -20,7 +20,7 @@ export interface Shown<Answer, Item extends object> {
   exitCode(answer: Answer): ExitCode;
   /** The items of the answer, for `-w`. */
   watched(answer: Answer): Watched<Item>;
-  /** Milliseconds to the next query after one that took so many. */
+  /** Milliseconds to the next query, by the milliseconds that the last one took. */
   readonly rest?: (took: number) => number;
 }
 
@@ -90,7 +90,7 @@ export function tableText(lines: readonly string[]): WatchedText {
  * Prints all items, and then, below, those that are different in each further answer, as kubectl does, until the signal is aborted.
  * In JSON and YAML each is a document.
  * @param ask resolves with undefined if nothing can have changed since the previous answer; its errors end the watch
- * @param rest milliseconds to the next question after an answer that took so many
+ * @param rest milliseconds to the next query, by the milliseconds that the last one took
  */
 export async function watch<Item extends object>(
   ask: () => Promise<Watched<Item> | undefined>,

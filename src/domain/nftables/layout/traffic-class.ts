@@ -236,7 +236,7 @@ function externalLocalRules(
   return rules;
 }
 
-/** The number of an endpoint: one of so many, or the one to which a slot of the frontend's table leads. */
+/** The number of an endpoint: a random one, or the one to which a slot of the frontend's table leads. */
 function choose(
   { variant, kind, count, method, slots }: TrafficClass,
   parts: RuleParts,
@@ -250,7 +250,7 @@ function choose(
   ];
 }
 
-/** Picks one of so many numbers. */
+/** Picks a number below a limit. */
 function draw(
   parts: RuleParts,
   modulus: number,

@@ -5,7 +5,7 @@ type RouteOf<View, Parameters> = Readonly<{ view: View } & Partial<Parameters>>;
 /** The Services in which a text occurs, with `problems` only those that are not ok; `rows` if more are shown than at first. */
 export type ServicesRoute = RouteOf<'services', { search: string; problems: boolean; rows: number }>;
 
-/** One Service, with so many rows of its endpoints. */
+/** One Service, with the number of rows of its endpoints. */
 export type ServiceRoute = RouteOf<'service', { rows: number }> &
   Readonly<{ namespace: string; name: string }>;
 
