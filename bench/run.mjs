@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: builds the program and the measurements, and runs them on this Node and on that of the image; with `--this-node`
- * on this one only, with `--store`, which stores the results for documents, on that of the image only. Only Node's own modules until the set-up has run.
+ * `npm run bench`: builds the program and the measurements, and runs them on the Node of the image, with `--this-node` on this one.
+ * Only Node's own modules until the set-up has run.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ process.env.PATH += ':/usr/local/sbin:/usr/sbin:/sbin';
 
 const THIS_NODE = '--this-node';
 const words = process.argv.slice(2);
-const thisNodeOnly = words.includes(THIS_NODE);
+const isThisNode = words.includes(THIS_NODE);
 const options = words.filter((word) => word !== THIS_NODE);
 
 for (const command of [
@@ -59,13 +59,16 @@ await build({
   outdir: 'build/bench',
 });
 
-const newer = thisNodeOnly
-  ? ''
-  : execFileSync('sh', ['scripts/newer-node.sh', '24'], { cwd: root, encoding: 'utf8' }).trim();
-const isStored = words.includes('--store');
-if (isStored && !newer) throw new Error('--store needs the Node of the image: run scripts/setup.sh tests');
-for (const node of [...(isStored ? [] : [process.execPath]), ...(newer ? [`${newer}/node`] : [])]) {
-  console.log(`Node ${execFileSync(node, ['--version'], { encoding: 'utf8' })}`);
-  const { status } = spawnSync(node, ['build/bench/main.js', ...options], { cwd: root, stdio: 'inherit' });
-  if (status !== 0) process.exit(status ?? 1);
+const node = isThisNode ? process.execPath : nodeOfImage();
+console.log(`Node ${execFileSync(node, ['--version'], { encoding: 'utf8' })}`);
+const { status } = spawnSync(node, ['build/bench/main.js', ...options], { cwd: root, stdio: 'inherit' });
+process.exitCode = status ?? 1;
+
+function nodeOfImage() {
+  const folder = execFileSync('sh', ['scripts/node-release.sh', '24'], {
+    cwd: root,
+    encoding: 'utf8',
+  }).trim();
+  if (folder === '') throw new Error(`npm has no Node 24 for this machine: measure with ${THIS_NODE}`);
+  return `${folder}/node`;
 }

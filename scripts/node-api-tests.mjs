@@ -1,7 +1,7 @@
-// Prints the hermetic tests that a newer Node can make a difference to, one a line: those that use what Node itself brings to
+// Prints the hermetic tests that another Node can make a difference to, one a line: those that use what Node itself brings to
 // talk, compress, inspect and start things, or whose subject uses that. What a test shares with others counts as its own.
 // By day only those of whole programs.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const NODE = /from 'node:(child_process|dgram|http|https|http2|inspector|net|tls|worker_threads|zlib)['/]/;
@@ -14,7 +14,7 @@ function usesNode(path, seen = new Set()) {
   if (NODE.test(text)) return true;
   if (path.startsWith('src/')) return false;
   const imported = [...text.matchAll(IMPORT)].map(([, name]) => join(path, '..', `${name}.ts`));
-  return imported.some((other) => usesNode(other, seen));
+  return imported.some((other) => usesNode(existsSync(other) ? other : `${other}x`, seen));
 }
 
 const layers = process.env.NIGHTLY ? ['adapters', 'bootstrap'] : ['bootstrap'];

@@ -2,7 +2,7 @@
 # Installs what this project needs on a fresh Debian machine with Node: Debian packages and npm packages, only what is missing.
 # `setup.sh demo` installs only what `npm start` needs: a quarter of the packages, in a quarter of the time. `setup.sh tests` also
 # installs what only tests need: a kernel with IPVS that runs as a process, its tools, promtool, helm, kubectl, a browser, the generator of
-# the site, and newer Nodes; `setup.sh bench` only these.
+# the site, and the Nodes of the tests; `setup.sh bench` only these.
 set -eu
 cd "$(dirname "$0")/.."
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
@@ -121,17 +121,17 @@ install_npm_packages_of_demo() {
   touch node_modules/.package-lock.json
 }
 
-# The other Nodes of the tests and of the measurements: there are some for Linux on x64 and arm64.
-install_newer_nodes() {
+# The Nodes of the tests and of the measurements, in test/node-releases. npm leaves out those that it cannot download.
+install_node_releases() {
   case $purpose in tests | bench) ;; *) return 0 ;; esac
-  install_locked test/newer-node
-  case $(uname -sm) in
-  'Linux x86_64' | 'Linux aarch64')
-    for major in 24 26; do
-      [ -n "$(sh scripts/newer-node.sh $major)" ] || fail "still missing after the installation: Node $major"
-    done ;;
-  *) say "there is no other Node for $(uname -sm); everything runs on $(node --version) only" ;;
-  esac
+  install_locked test/node-releases
+  for major in 20 24 26; do
+    if ! folder=$(sh scripts/node-release.sh $major 2>/dev/null); then
+      rm test/node-releases/node_modules/.package-lock.json # so that the next run installs it
+      fail "Node $major is missing: npm did not download it. Check the access to npm's registry (npm ping), and run this again."
+    fi
+    [ -n "$folder" ] || say "npm has no Node $major for $(uname -sm); what needs it runs on $(node --version)"
+  done
 }
 
 # The generator of the documentation's site.
@@ -170,7 +170,7 @@ node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.ex
 # The registry of npm and the mirrors of Debian do not wait for each other, nor do the folders with packages of npm.
 trap wait EXIT
 beside=''
-for install in install_npm_packages install_newer_nodes install_site_generator; do
+for install in install_npm_packages install_node_releases install_site_generator; do
   $install &
   beside="$beside $!"
 done

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
@@ -40,7 +40,7 @@ const stacksFor = (args) =>
 
 function fastNode() {
   if (Number.parseInt(process.versions.node) >= FAST) return undefined;
-  const folder = execFileSync('sh', ['scripts/newer-node.sh', `${FAST}`], { encoding: 'utf8' }).trim();
+  const folder = spawnSync('sh', ['scripts/node-release.sh', `${FAST}`], { encoding: 'utf8' }).stdout.trim();
   return folder === '' ? undefined : { path: join(folder, 'node'), major: FAST };
 }
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Checks everything: types, lint, format, build, all tests. Installs what is missing first.
 # All steps run, also after a failure; each prints its duration. The last line is the sum of jest's counts: "N passed, N failed".
-# Hermetic tests of whole programs run on the newest Node, too, at night those of all that touches Node on each newer one, where there is one
-# (scripts/node-api-tests.mjs).
+# Everything runs on Node 24, whichever Node runs npm; tests of the whole program also on 20.19, the oldest, and 26, at night all that touch
+# Node (scripts/node-api-tests.mjs).
 # TEST_RESULTS: a folder that receives jest's results as JSON.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -57,8 +57,8 @@ idly() {
 # At 19 instead of 5 there are minutes in which nothing is left, and what opens connections takes that for a server that hangs.
 without_kernel() {
   hermetic "$(dirname "$(command -v node)")"
-  for major in ${NIGHTLY:+24} 26; do
-    folder=$(sh scripts/newer-node.sh "$major")
+  for major in 20 26; do
+    folder=$(sh scripts/node-release.sh "$major")
     # shellcheck disable=SC2046 # a list of files
     [ -z "$folder" ] || hermetic "$folder" --runTestsByPath $(node scripts/node-api-tests.mjs)
   done
@@ -104,6 +104,8 @@ finished() {
 
 step setup sh scripts/setup.sh tests
 if [ -z "$failed" ]; then
+  folder=$(sh scripts/node-release.sh 24)
+  PATH=${folder:+$folder:}$PATH
   step build npm run --silent build
   beside without_kernel
   step 'simulated worlds' $jest --selectProjects worlds --outputFile="$results/worlds.json"

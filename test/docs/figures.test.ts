@@ -57,7 +57,7 @@ it('the README says of end-to-end tests what the guide saw, and when', () => {
 });
 
 it('docs/seen-on.md says of Node what the tests and the image have, and of clusters what the guide saw', () => {
-  for (const folder of ['test/newer-node', 'deploy/image']) {
+  for (const folder of ['test/node-releases', 'deploy/image']) {
     const { optionalDependencies } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')) as {
       readonly optionalDependencies: Readonly<Record<string, string>>;
     };

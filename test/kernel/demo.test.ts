@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readFile, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { nodeRelease } from '../support/node-releases.js';
 import { InVain, until } from '../support/until.js';
 
 const prefix = `t${process.pid}-demo`;
@@ -24,7 +25,8 @@ class RunningDemo {
   readonly #exit: Promise<unknown[]>;
 
   constructor(program: readonly string[], ...args: string[]) {
-    this.#process = spawn(process.execPath, [...program, '--prefix', prefix, ...args], {
+    // `npm start` runs on the Node of the machine: here on the oldest that it allows.
+    this.#process = spawn(nodeRelease(20), [...program, '--prefix', prefix, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#exit = once(this.#process, 'close');

@@ -37,7 +37,11 @@ describe('three servers on one machine, without a cluster', () => {
 
     const unit = await readFile(join(root, UNIT), 'utf8');
     const { command, privileges } = readUnit(unit.replaceAll('/etc/', `${root}/etc/`));
+    // The user cannot read the folder of the checkout, if it is one of root's.
+    const ownNode = join(root, 'node');
+    await copyFile(process.execPath, ownNode);
     proxy = await Command.start(node, command.slice(1), {
+      node: ownNode,
       program: join(root, 'usr/lib/kube-proxy-ts/bin/kubeproxy'),
       prepare: `exec ${privileges.join(' ')} "$@"`,
     });

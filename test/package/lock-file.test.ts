@@ -14,7 +14,7 @@ interface LockedPackage {
 
 describe.each([
   ['the program', repository],
-  ['the newer Nodes', join(repository, 'test/newer-node')],
+  ['the Nodes of the tests', join(repository, 'test/node-releases')],
 ])('package-lock.json of %s', (_, root) => {
   const lockedPackages = async (): Promise<Readonly<Record<string, LockedPackage>>> =>
     JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')).packages;

@@ -9,6 +9,8 @@ const ENDS_WITHIN = 100_000;
 export interface CommandOptions {
   /** Over the environment of the test. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The Node to run it with. Default: that of the test. */
+  readonly node?: string;
   /** The file to run instead of the program under test. */
   readonly program?: string;
   /** A shell script to run first, in the mount namespace that the program will have for itself. */
@@ -30,10 +32,10 @@ export class Command {
   private err = '';
 
   private constructor(program: string, host: Host, args: readonly string[], options: CommandOptions) {
-    const { env = {}, prepare } = options;
+    const { env = {}, node = process.execPath, prepare } = options;
     const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
     const shell = prepare === undefined ? [] : ['sh', '-ec', `${prepare}\nexec "$@"`, 'sh'];
-    const line = [...shell, 'env', ...variables, process.execPath, program, ...args];
+    const line = [...shell, 'env', ...variables, node, program, ...args];
     const [file, ...rest] = host.commandLine(line);
     this.process = execa(file!, rest, { reject: false, buffer: false, stdin: 'ignore' });
     this.process.stdout!.on('data', (chunk: Buffer) => (this.out += chunk.toString()));

@@ -21,6 +21,8 @@ export interface ProxyOptions {
   readonly config: string;
   /** Objects in YAML, to be there when it starts. */
   readonly objects: string;
+  /** The Node to run it with. Default: that of the test. */
+  readonly node?: string;
   /** Over the environment of the test. */
   readonly env?: Readonly<Record<string, string>>;
   /** The host is a guest, where all takes longer and which shares a processor with others: it has minutes to program what it is given. */
@@ -133,8 +135,9 @@ export class ProxyProcess {
   }
 
   private async commandLine(...more: readonly string[]): Promise<string[]> {
-    return this.options.host.commandLine([
-      process.execPath,
+    const { host, node = process.execPath } = this.options;
+    return host.commandLine([
+      node,
       await builtProxy(),
       ...['--config', `${this.folder}/config.yaml`],
       ...['--manifests', this.manifests],
