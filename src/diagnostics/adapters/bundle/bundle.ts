@@ -241,7 +241,11 @@ export class BundleArchive {
         .on('error', reject);
     });
     // If the archive fails, its own reason comes first.
-    await Promise.race([this.written, taken]).catch(this.fail);
+    const orFail = taken.catch(async (error: Error) => {
+      this.tar.destroy(error);
+      await this.written;
+    });
+    await Promise.race([this.written, orFail]).catch(this.fail);
   }
 }
 
