@@ -1,5 +1,5 @@
 /** Plants faults in the program, one at a time, and reports which methods find them: docs/track-record.md. */
-import { randomInt } from 'node:crypto';
+import { createHash, randomInt } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -17,8 +17,11 @@ const HELP = `Plants the faults of test/planted-faults in the program, one at a 
 
   --method   hermetic, simulation, fuzz or kernel
   --name X   this fault only
+  --file P   only faults in files with this in their path
   --missed   only faults that no method has found yet
+  --sample N so many of them, chosen by the seed
   --seed N   the first world or story (default: random)
+  --near     only hermetic tests beside the faulty file
   --tests P  kernel tests of these paths
 `;
 
@@ -28,7 +31,10 @@ const { values } = parseArgs({
   options: {
     method: { type: 'string' },
     name: { type: 'string', multiple: true },
+    file: { type: 'string', default: '' },
     missed: { type: 'boolean' },
+    near: { type: 'boolean' },
+    sample: { type: 'string' },
     seed: { type: 'string', default: String(randomInt(2 ** 31)) },
     tests: { type: 'string', default: 'test/conformance' },
     help: { type: 'boolean', short: 'h' },
@@ -37,7 +43,7 @@ const { values } = parseArgs({
 const seed = Number(values.seed);
 
 const METHODS = {
-  hermetic: searchTests,
+  hermetic: (faults, ended) => searchTests(faults, values.near === true, ended),
   async simulation(faults, ended) {
     const program = resolve('build/simulation/simulate.mjs');
     await bundleSimulation(program);
@@ -46,6 +52,12 @@ const METHODS = {
   fuzz: (faults, ended) => searchStories(faults, seed, ended),
   kernel: (faults, ended) => searchKernelTests(faults, values.tests, ended),
 };
+
+/** So many faults, the same for the same seed. */
+function sampleOf(faults, count) {
+  const rank = ({ name }) => createHash('sha256').update(`${seed} ${name}`).digest('hex');
+  return faults.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1)).slice(0, count);
+}
 
 /** By method: of each fault, how it was found; null if it was not. */
 function results() {
@@ -82,7 +94,10 @@ function printScores(faults) {
 if (values.help) process.stdout.write(HELP);
 else {
   const named = await faultsNamed(values.name);
-  const faults = values.missed ? named.filter((fault) => !isFound(fault)) : named;
+  const eligible = named.filter(
+    (fault) => fault.file.includes(values.file) && !(values.missed && isFound(fault)),
+  );
+  const faults = values.sample === undefined ? eligible : sampleOf(eligible, Number(values.sample));
   if (values.method !== undefined) {
     if (!Object.hasOwn(METHODS, values.method)) throw new Error(`unknown method ${values.method}`);
     console.log(`${faults.length} faults, seed ${seed}`);

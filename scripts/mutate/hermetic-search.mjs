@@ -26,50 +26,48 @@ export function filesIn(folder, ending) {
 }
 
 /**
- * Each test file runs once without a fault, which shows the faults it reaches, and again with these active until they are found.
+ * Runs each test file once without a fault, which shows the faults it reaches, and again with these active until they are found.
  * @param faults each with a number, the path of its file and its description
  * @param texts the files with the faults: [path, text]
  * @param folders of the tests, below `test`
  * @param variants the texts of files that only the active faults change
+ * @param isNear only tests beside the faulty file run
  * @returns the faults that no test finds, each with whether a test reaches it
  */
-export async function searchHermetic(faults, texts, folders, variants) {
+export async function searchHermetic(faults, texts, folders, { variants, isNear = false } = {}) {
   const tests = new PlantedTests(texts, variants);
   process.on('exit', () => tests.remove());
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
-  const tried = await triedTests(tests, folders);
-  const isReached = (fault) => tried.some(({ reached }) => reached.has(fault.number));
-  console.log(
-    `${tried.length} test files reach ${faults.filter(isReached).length} of ${faults.length} faults`,
-  );
+  const paths = folders.split(',').flatMap((folder) => filesIn(`test/${folder}`, '.test.ts'));
+  const tried = new Map();
+  const reachedAll = new Set();
   const missed = new Set(faults);
-  for (const { distance, atOnce } of DISTANCES)
-    for (const test of tried) {
-      const reached = [...missed].filter(
-        (fault) => test.reached.has(fault.number) && distanceOf(test, fault) === distance,
-      );
+  for (const { distance, atOnce } of DISTANCES.slice(0, isNear ? -1 : undefined))
+    for (const path of paths) {
+      const candidates = [...missed].filter((fault) => distanceOf(path, fault) === distance);
+      if (candidates.length === 0) continue;
+      const test = tried.get(path) ?? (await triedTest(path, tests));
+      tried.set(path, test);
+      for (const number of test.reached) reachedAll.add(number);
+      const reached = candidates.filter(({ number }) => test.reached.has(number));
       for (let at = 0; at < reached.length; at += atOnce)
         for (const fault of await foundBy(test, reached.slice(at, at + atOnce), tests)) missed.delete(fault);
     }
-  return [...missed].map((fault) => ({ fault, isReached: isReached(fault) }));
+  return [...missed].map((fault) => ({ fault, isReached: reachedAll.has(fault.number) }));
 }
 
-/** The test files, each with the processor time it takes and which faults it reaches. */
-async function triedTests(tests, folders) {
-  const tried = [];
-  for (const path of folders.split(',').flatMap((folder) => filesIn(`test/${folder}`, '.test.ts'))) {
-    const result = await tests.run(path, [], WITHOUT_FAULT_MS);
-    if (result?.passed)
-      tried.push({ path, milliseconds: result.milliseconds, reached: new Set(result.reached) });
-    else console.log(`left out: ${path} fails without any fault`);
-  }
-  return tried.sort((a, b) => a.milliseconds - b.milliseconds);
+/** A test file, with the processor time it takes and which faults it reaches. */
+async function triedTest(path, tests) {
+  const result = await tests.run(path, [], WITHOUT_FAULT_MS);
+  if (result?.passed) return { path, milliseconds: result.milliseconds, reached: new Set(result.reached) };
+  console.log(`left out: ${path} fails without any fault`);
+  return { path, milliseconds: 0, reached: new Set() };
 }
 
 function distanceOf(test, fault) {
   const mirror = fault.path.replace(/^src(.*)\.ts$/, 'test$1.test.ts');
-  if (test.path === mirror) return 'mirror';
-  return `${dirname(mirror)}/`.startsWith(`${dirname(test.path)}/`) ? 'beside' : 'far';
+  if (test === mirror) return 'mirror';
+  return `${dirname(mirror)}/`.startsWith(`${dirname(test)}/`) ? 'beside' : 'far';
 }
 
 /** Those of the faults that a test file finds. All are active together, and halved as long as it fails. */

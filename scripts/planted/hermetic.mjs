@@ -5,9 +5,10 @@ import { withFault } from './faults.mjs';
 
 /**
  * Runs the hermetic tests that reach each fault.
+ * @param isNear only tests beside the faulty file run
  * @param ended called with each fault and whether it was found
  */
-export async function searchTests(planted, ended) {
+export async function searchTests(planted, isNear, ended) {
   const idOf = ({ file, original, fault }) => JSON.stringify([file, original, fault]);
   const different = [...new Map(planted.map((fault) => [idOf(fault), fault])).values()];
   const faults = different.map((fault, number) => ({
@@ -16,9 +17,10 @@ export async function searchTests(planted, ended) {
     path: fault.file,
     description: fault.name,
   }));
-  const missed = await searchHermetic(faults, textsOf(faults, marked), HERMETIC_TESTS, (active) =>
-    textsOf(active, (text, some) => some.reduce(withFaultIfPossible, text)),
-  );
+  const missed = await searchHermetic(faults, textsOf(faults, marked), HERMETIC_TESTS, {
+    variants: (active) => textsOf(active, (text, some) => some.reduce(withFaultIfPossible, text)),
+    isNear,
+  });
   const ids = new Set(missed.map(({ fault }) => idOf(fault)));
   for (const fault of planted) ended(fault, ids.has(idOf(fault)) ? undefined : 'by a test');
 }
