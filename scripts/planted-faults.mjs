@@ -17,11 +17,12 @@ const HELP = `Plants the faults of test/planted-faults in the program, one at a 
 
   --method   hermetic, simulation, fuzz or kernel
   --name X   this fault only
-  --file P   only faults in files with this in their path
+  --file RE  only faults in files whose path matches
   --missed   only faults that no method has found yet
   --sample N so many of them, chosen by the seed
   --seed N   the first world or story (default: random)
   --near     only hermetic tests beside the faulty file
+  --worlds N of the simulation, for each fault (200)
   --tests P  kernel tests of these paths
 `;
 
@@ -33,6 +34,7 @@ const { values } = parseArgs({
     name: { type: 'string', multiple: true },
     file: { type: 'string', default: '' },
     missed: { type: 'boolean' },
+    worlds: { type: 'string' },
     near: { type: 'boolean' },
     sample: { type: 'string' },
     seed: { type: 'string', default: String(randomInt(2 ** 31)) },
@@ -47,7 +49,7 @@ const METHODS = {
   async simulation(faults, ended) {
     const program = resolve('build/simulation/simulate.mjs');
     await bundleSimulation(program);
-    await searchWorlds(program, faults, seed, ended);
+    await searchWorlds(program, faults, seed, ended, values.worlds && Number(values.worlds));
   },
   fuzz: (faults, ended) => searchStories(faults, seed, ended),
   kernel: (faults, ended) => searchKernelTests(faults, values.tests, ended),
@@ -95,7 +97,7 @@ if (values.help) process.stdout.write(HELP);
 else {
   const named = await faultsNamed(values.name);
   const eligible = named.filter(
-    (fault) => fault.file.includes(values.file) && !(values.missed && isFound(fault)),
+    (fault) => new RegExp(values.file).test(fault.file) && !(values.missed && isFound(fault)),
   );
   const faults = values.sample === undefined ? eligible : sampleOf(eligible, Number(values.sample));
   if (values.method !== undefined) {
