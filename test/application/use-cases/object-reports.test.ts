@@ -86,3 +86,17 @@ it('does not log every change of an object that has other problems all the time'
     { text: expect.stringContaining('"x0"') as string },
   ]);
 });
+
+it('an object is reported until it is corrected or deleted', () => {
+  const name = 'shop/cart';
+  const invalid = rawService({ ports: [{ port: 0 }] });
+  bench.events.applied('Service', invalid);
+  expect(bench.reports.of(name, [])).toMatchObject([{ object: `Service ${name}`, usable: false }]);
+  expect(bench.reports.rejectedServices).toEqual([expect.stringContaining(`Service ${name}: `)]);
+  bench.events.applied('Service', rawService());
+  expect([bench.reports.of(name, []), bench.reports.rejected]).toEqual([[], []]);
+  bench.events.applied('Service', invalid);
+  expect(bench.reports.rejected).toHaveLength(1);
+  bench.events.deleted('Service', { namespace: 'shop', name: 'cart' });
+  expect(bench.reports.rejected).toEqual([]);
+});

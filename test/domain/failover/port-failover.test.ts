@@ -35,6 +35,12 @@ class Scene {
     this.evidence.set(place, { unanswered: [], answered: this.now });
   }
 
+  /** Others still wait. */
+  answersOneClient(place: string): void {
+    const { unanswered = [] } = this.evidence.get(place) ?? {};
+    this.evidence.set(place, { unanswered, answered: this.now });
+  }
+
   private get sight(): PortObservation {
     const { now, lists, isReliable, own: ownAttempts } = this;
     return { now, lists, isReliable, ownAttempts, evidenceOf: (place) => this.evidence.get(place) };
@@ -78,6 +84,17 @@ describe('an endpoint is ejected', () => {
     expect(scene.look()).toEqual([]);
     scene.silent(A, 3, 10_000);
     expect(scene.look()).toEqual(['a ejected unresponsive']);
+  });
+
+  it('never while it answers other clients', () => {
+    const scene = new Scene(A, B, C);
+    scene.silent(A);
+    scene.answersOneClient(A);
+    expect(scene.look()).toEqual([]);
+    scene.silent(A, 3, 1_101);
+    expect(scene.look(0.1)).toEqual([]);
+    scene.silent(A, 3, 99);
+    expect(scene.look(0)).toEqual(['a ejected unresponsive']);
   });
 
   it('longer each time that it is tried in vain, up to five minutes', () => {

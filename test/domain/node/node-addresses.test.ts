@@ -1,5 +1,11 @@
 import { parseAddress } from '../../../src/domain/net/address.js';
-import { isPrimaryLoopback, nodeIPs, selectNodeAddresses } from '../../../src/domain/node/node-addresses.js';
+import {
+  isPrimaryLoopback,
+  nodeIPs,
+  nodePortAddressesOf,
+  nodePortIPs,
+  selectNodeAddresses,
+} from '../../../src/domain/node/node-addresses.js';
 
 const ips = (...texts: readonly string[]) => texts.map((text) => parseAddress(text)!);
 
@@ -52,5 +58,19 @@ describe('selectNodeAddresses (the table of docs/spec/server.md §3)', () => {
     expect(isPrimaryLoopback(selectNodeAddresses([], '::'))).toBe(true);
     expect(isPrimaryLoopback(selectNodeAddresses(ips('10.1.1.1'), '::'))).toBe(false);
     expect(isPrimaryLoopback(selectNodeAddresses(ips('10.1.1.1'), '::1'))).toBe(true);
+  });
+});
+
+describe('nodePortIPs', () => {
+  const own = ['10.0.0.1', '10.1.0.1', '192.0.2.1', '127.0.0.1', 'fd00::1'];
+  it.each([
+    [['10.0.0.0/16', '192.0.2.0/24'], ['10.0.0.1', '192.0.2.1'], []],
+    [['127.0.0.0/8', '10.1.0.1/32'], ['10.1.0.1'], ['127.0.0.1']],
+    [['fd00::/64', '10.1.0.0/16'], ['10.1.0.1'], []],
+    [['203.0.113.0/24'], [], []],
+  ])('are the addresses of the node in any of %j', (networks, addresses, loopback) => {
+    const chosen = nodePortAddressesOf('IPv4', networks);
+    expect(chosen.matchAll).toBe(false);
+    expect(nodePortIPs('cidrs' in chosen ? chosen.cidrs : [], own)).toEqual({ ips: addresses, loopback });
   });
 });

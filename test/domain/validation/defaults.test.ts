@@ -52,6 +52,22 @@ describe('the affinity of a Service', () => {
   });
 });
 
+describe('the policies of a Service', () => {
+  it.each([
+    [{}, { internalTrafficPolicy: 'Cluster' }],
+    [{ internalTrafficPolicy: 'Local' }, { internalTrafficPolicy: 'Local' }],
+    [{ externalIPs: ['192.0.2.1'] }, { externalTrafficPolicy: 'Cluster', internalTrafficPolicy: 'Cluster' }],
+    [{ type: 'NodePort' }, { externalTrafficPolicy: 'Cluster' }],
+    [{ type: 'NodePort', externalTrafficPolicy: 'Local' }, { externalTrafficPolicy: 'Local' }],
+  ])('%j', (spec, made) => {
+    expect(specOf(spec)).toMatchObject(made);
+  });
+
+  it('are none for traffic from outside that cannot come', () => {
+    expect(specOf({})).not.toHaveProperty('externalTrafficPolicy');
+  });
+});
+
 it('ports of a slice have a name and a protocol; what is no port stays, to be reported', () => {
   const whole = { name: 'dns', protocol: 'UDP', port: 53 };
   const made = endpointSliceWithDefaults({ ports: [{ port: 80 }, null, whole, 'http', { protocol: '' }] });

@@ -13,3 +13,25 @@ it.each([
 ])('of a %s like %j', (kind, object, warnings) => {
   expect([...warningsOf(kind, object)]).toEqual(warnings);
 });
+
+describe('annotations', () => {
+  const annotated = (...names: readonly string[]) => ({
+    metadata: { annotations: Object.fromEntries(names.map((name) => [name, ''])) },
+  });
+  const warned = (kind: string, ...names: readonly string[]) =>
+    [...warningsOf(kind, annotated(...names))].map(({ field, what }) => `${field} ${what}`);
+
+  it('that the proxy does not read have a warning, with the nearest name', () => {
+    expect(warned('Service', 'kube-proxy-ts/ipvs-schedular', 'kube-proxy-ts/x', 'example.com/x')).toEqual([
+      'metadata.annotations[kube-proxy-ts/ipvs-schedular] is no annotation that the proxy reads on a Service; did you mean kube-proxy-ts/ipvs-scheduler?',
+      expect.stringContaining('metadata.annotations[kube-proxy-ts/x] is no annotation'),
+    ]);
+    expect(warned('EndpointSlice', 'kube-proxy-ts/ipvs-scheduler')).toEqual([
+      expect.stringContaining('is no annotation that the proxy reads on a EndpointSlice'),
+    ]);
+  });
+
+  it('that it reads have none', () => {
+    expect(warned('Service', 'kube-proxy-ts/ipvs-scheduler')).toEqual([]);
+  });
+});
