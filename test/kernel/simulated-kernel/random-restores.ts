@@ -1,5 +1,5 @@
 import type { Random } from '../../simulation/world/random.js';
-import { wordsOf } from '../../simulation/kernel/programs/rules/words.js';
+import { wordsOf } from '../../simulation/kernel/programs/rules/extension.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 
 const CHAINS = ['KUBE-A', 'KUBE-B', 'KUBE-C', 'MINE'];
@@ -34,7 +34,6 @@ export class RandomRestores {
       `-N ${random.pick(CHAINS)}`,
       `-F${random.isOneIn(4) ? '' : ` ${chain}`}`,
       `-X${random.isOneIn(6) ? '' : ` ${chain}`}`,
-      `-E ${random.pick(CHAINS)} ${random.pick(CHAINS)}`,
       `-P ${chain} ${random.pick(['ACCEPT', 'DROP', 'RETURN'])}`,
       `-S ${chain}`,
       '-S',

@@ -22,8 +22,6 @@ export class RandomSets {
         return `destroy ${name}`;
       case 4:
         return `flush ${name}`;
-      case 5:
-        return random.pick([`swap ${name} ${random.pick(NAMES)}`, `rename ${name} ${random.pick(NAMES)}`]);
       case 6:
       case 7:
         return `del ${name} ${this.member()}`;

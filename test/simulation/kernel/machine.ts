@@ -20,7 +20,7 @@ import { Netfilter } from './netfilter.js';
 import type { NetlinkProtocol } from './netlink/requests.js';
 import { NfTables } from './nf-tables/nf-tables.js';
 import { legacyGetsockopt } from './programs/legacy-info.js';
-import { LockFiles } from './programs/lock-files.js';
+import { LockFiles } from './programs/xtables-lock.js';
 import { Programs } from './programs/programs.js';
 import { Links } from './route/links.js';
 import { RouteProtocol } from './route/route-protocol.js';

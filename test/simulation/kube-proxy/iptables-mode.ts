@@ -1,8 +1,7 @@
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { Machine } from '../kernel/machine.js';
-import { IPTABLES_JUMPS } from './iptables-jumps.js';
+import { IPTABLES_JUMPS, IptablesTables } from './iptables-tables.js';
 import { iptablesRules } from './iptables-rules.js';
-import { IptablesTables } from './iptables-tables.js';
 import type { KubeProxyMode } from './kube-proxy-mode.js';
 
 const COUNTERS = ['ct_state_invalid_dropped_pkts', 'localhost_nps_accepted_pkts'];

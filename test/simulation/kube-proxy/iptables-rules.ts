@@ -2,7 +2,6 @@ import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { ExpectedEndpoint, ExpectedFrontend } from '../checks/expected-ports.js';
 import { hashOf } from './names.js';
 import { place, type ServedPort } from './served-port.js';
-
 export const MARK = '0x00004000';
 const HASH = 16;
 const LAST_COMMENT = '"kubernetes service nodeports; NOTE: this must be the last rule in this chain"';

@@ -26,7 +26,14 @@ const MARK = 0x4000;
 
 type Rule = readonly RawExpression[];
 
-const expression = (name: string, attributes: RawAttributes): RawExpression => ({ name, attributes });
+/** @param attributes by their types, undefined for those that are left out */
+function expression(
+  name: string,
+  attributes: Readonly<Record<number, RawAttributes[number]['value'] | undefined>>,
+): RawExpression {
+  const given = Object.entries(attributes).map(([type, its]) => ({ type: Number(type), value: its }));
+  return { name, attributes: given.filter(({ value: its }) => its !== undefined) as RawAttributes };
+}
 const value = (bytes: Buffer) => [{ type: DATA.VALUE, value: bytes }];
 
 /** Bytes of a number as registers have it. */
@@ -37,40 +44,19 @@ function word(number: number): Buffer<ArrayBuffer> {
 }
 
 function payload(base: number, offset: number, length: number, to: number): RawExpression {
-  return expression('payload', [
-    { type: 1, value: to },
-    { type: 2, value: base },
-    { type: 3, value: offset },
-    { type: 4, value: length },
-  ]);
+  return expression('payload', { 1: to, 2: base, 3: offset, 4: length });
 }
 
 const load = (name: 'meta' | 'ct', key: number, to = FIRST): RawExpression =>
-  expression(name, [
-    { type: 1, value: to },
-    { type: 2, value: key },
-  ]);
+  expression(name, { 1: to, 2: key });
 
-const setMark = expression('meta', [
-  { type: 2, value: META.MARK },
-  { type: 3, value: FIRST },
-]);
+const setMark = expression('meta', { 2: META.MARK, 3: FIRST });
 
 const compare = (operator: number, bytes: Buffer): RawExpression =>
-  expression('cmp', [
-    { type: 1, value: FIRST },
-    { type: 2, value: operator },
-    { type: 3, value: value(bytes) },
-  ]);
+  expression('cmp', { 1: FIRST, 2: operator, 3: value(bytes) });
 
 const mask = (bits: Buffer, xor: Buffer = Buffer.alloc(bits.length)): RawExpression =>
-  expression('bitwise', [
-    { type: 1, value: FIRST },
-    { type: 2, value: FIRST },
-    { type: 3, value: bits.length },
-    { type: 4, value: value(bits) },
-    { type: 5, value: value(xor) },
-  ]);
+  expression('bitwise', { 1: FIRST, 2: FIRST, 3: bits.length, 4: value(bits), 5: value(xor) });
 
 export function source(family: IpFamily, to = FIRST): RawExpression {
   const { source: offset, length } = ADDRESS[family];
@@ -111,39 +97,21 @@ export const translated = (family: IpFamily): Rule => [
 ];
 
 /** Whether what was loaded is in the set. */
-export const isIn = (set: string): RawExpression =>
-  expression('lookup', [
-    { type: 1, value: set },
-    { type: 2, value: FIRST },
-  ]);
+export const isIn = (set: string): RawExpression => expression('lookup', { 1: set, 2: FIRST });
 
 /** Does what the map has for what was loaded. */
 export const vmap = (set: string, id?: number): RawExpression =>
-  expression('lookup', [
-    { type: 1, value: set },
-    { type: 2, value: FIRST },
-    { type: 3, value: 0 },
-    ...(id === undefined ? [] : [{ type: 4, value: id }]),
-  ]);
+  expression('lookup', { 1: set, 2: FIRST, 3: 0, 4: id });
 
 /** Puts what the map has for what was loaded into its place. */
 export const map = (set: string, id: number): RawExpression =>
-  expression('lookup', [
-    { type: 1, value: set },
-    { type: 2, value: FIRST },
-    { type: 3, value: FIRST },
-    { type: 4, value: id },
-  ]);
+  expression('lookup', { 1: set, 2: FIRST, 3: FIRST, 4: id });
 
 export const isNew: Rule = [load('ct', CT.STATE), mask(word(NEW)), compare(NOT_EQUAL, word(0))];
 
 /** `fib saddr type local`. */
 export const isFromNode: Rule = [
-  expression('fib', [
-    { type: 1, value: FIRST },
-    { type: 2, value: ADDRESS_TYPE },
-    { type: 3, value: 1 },
-  ]),
+  expression('fib', { 1: FIRST, 2: ADDRESS_TYPE, 3: 1 }),
   compare(EQUAL, word(LOCAL)),
 ];
 
@@ -173,22 +141,14 @@ export const takeMark: Rule = [
   setMark,
 ];
 
-export const masquerade = expression('masq', [{ type: 1, value: FULLY_RANDOM }]);
+export const masquerade = expression('masq', { 1: FULLY_RANDOM });
 
 export const reject = (family: IpFamily): RawExpression =>
-  expression('reject', [
-    { type: 1, value: 0 },
-    { type: 2, value: Buffer.of(family === 'IPv4' ? 3 : 4) },
-  ]);
+  expression('reject', { 1: 0, 2: Buffer.of(family === 'IPv4' ? 3 : 4) });
 
 /** `numgen random mod N`. */
 export const draw = (modulus: number): RawExpression =>
-  expression('numgen', [
-    { type: 1, value: FIRST },
-    { type: 2, value: modulus },
-    { type: 3, value: RANDOM },
-    { type: 4, value: 0 },
-  ]);
+  expression('numgen', { 1: FIRST, 2: modulus, 3: RANDOM, 4: 0 });
 
 /** `meta l4proto PROTO`. */
 export const isProtocol = (protocol: number): Rule => [
@@ -200,34 +160,19 @@ export const isProtocol = (protocol: number): Rule => [
 export const loadedPlace = (family: IpFamily, place: Buffer): Rule => {
   const { length } = ADDRESS[family];
   return [
-    expression('immediate', [
-      { type: 1, value: FIRST },
-      { type: 2, value: value(place.subarray(0, length)) },
-    ]),
-    expression('immediate', [
-      { type: 1, value: FIRST + registersOf(family) },
-      { type: 2, value: value(place.subarray(length, length + 2)) },
-    ]),
+    expression('immediate', { 1: FIRST, 2: value(place.subarray(0, length)) }),
+    expression('immediate', { 1: FIRST + registersOf(family), 2: value(place.subarray(length, length + 2)) }),
   ];
 };
 
 /** To the address and port that were loaded. */
 export const translate = (family: IpFamily): RawExpression =>
-  expression('nat', [
-    { type: 1, value: 1 },
-    { type: 2, value: FAMILY[family] },
-    { type: 3, value: FIRST },
-    { type: 5, value: FIRST + registersOf(family) },
-  ]);
+  expression('nat', { 1: 1, 2: FAMILY[family], 3: FIRST, 5: FIRST + registersOf(family) });
 
 /** `update @SET { ip saddr }`. */
 export const remember = (family: IpFamily, set: string): Rule => [
   source(family),
-  expression('dynset', [
-    { type: 1, value: set },
-    { type: 3, value: UPDATE },
-    { type: 4, value: FIRST },
-  ]),
+  expression('dynset', { 1: set, 3: UPDATE, 4: FIRST }),
 ];
 
 export const jump = (chain: string): RawExpression => verdict('JUMP', chain);

@@ -1,3 +1,5 @@
+import type { Life } from './life.js';
+
 /** A file of the simulated machine: kept, or made by its kernel. */
 export interface SimulatedFile {
   read(): string | Buffer;
@@ -136,5 +138,34 @@ export class Files {
     const at = path.lastIndexOf('/');
     for (const { folder, noticed } of this.watchers)
       if (folder === path.slice(0, at)) noticed(path.slice(at + 1));
+  }
+}
+
+/** Open files of the simulated machine. Their numbers are far above those of sockets. */
+export class Descriptors {
+  private readonly paths = new Map<number, string>();
+  private next = 100_000;
+
+  /** @param owner with which it is closed at the latest */
+  open(path: string, owner: Life): number {
+    const descriptor = this.next++;
+    this.paths.set(descriptor, path);
+    owner.onEnd(() => this.close(descriptor));
+    return descriptor;
+  }
+
+  /** The paths of those that are open. */
+  get opened(): readonly string[] {
+    return [...this.paths.values()];
+  }
+
+  pathOf(descriptor: number): string {
+    const path = this.paths.get(descriptor);
+    if (path === undefined) throw systemError('EBADF', 'fstat', String(descriptor));
+    return path;
+  }
+
+  close(descriptor: number): void {
+    this.paths.delete(descriptor);
   }
 }

@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { EventQueue, type Timed } from './event-queue.js';
 import type { Life } from './life.js';
 
 /** Something that will happen, unless it is canceled. */
@@ -111,4 +110,59 @@ function perform({ run, owner }: Event): void {
     // The calls of a process that was killed in one of them fail, and nobody handles that.
     if (owner.isAlive && !(error instanceof Ended)) throw error;
   }
+}
+
+/** Something that is to happen at a time. */
+export interface Timed {
+  readonly at: number;
+  /** Of events at one time, the lower comes first. */
+  readonly order: number;
+}
+
+/** What is to happen, the next first: a binary heap. */
+class EventQueue<T extends Timed> {
+  private readonly heap: T[] = [];
+
+  get next(): T | undefined {
+    return this.heap[0];
+  }
+
+  add(event: T): void {
+    const { heap } = this;
+    let at = heap.length;
+    heap.push(event);
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (!isBefore(event, heap[parent]!)) break;
+      heap[at] = heap[parent]!;
+      at = parent;
+    }
+    heap[at] = event;
+  }
+
+  take(): T | undefined {
+    const { heap } = this;
+    const first = heap[0];
+    const last = heap.pop();
+    if (heap.length === 0 || last === undefined) return first;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child++;
+      if (!isBefore(heap[child]!, last)) break;
+      heap[at] = heap[child]!;
+      at = child;
+    }
+    heap[at] = last;
+    return first;
+  }
+
+  [Symbol.iterator](): Iterator<T> {
+    return this.heap[Symbol.iterator]();
+  }
+}
+
+function isBefore(one: Timed, other: Timed): boolean {
+  return one.at < other.at || (one.at === other.at && one.order < other.order);
 }

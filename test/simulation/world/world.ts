@@ -1,5 +1,4 @@
-import { Descriptors } from './descriptors.js';
-import { Files } from './files.js';
+import { Descriptors, Files } from './files.js';
 import { Life } from './life.js';
 import { Machine } from '../kernel/machine.js';
 import { Network } from './network.js';

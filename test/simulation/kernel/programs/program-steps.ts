@@ -1,14 +1,13 @@
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 import type { Faults } from './faults.js';
-import { ParameterProblem } from './rules/parameter-problem.js';
-import type { RuleBook } from './rules/rule-book.js';
+import { ParameterProblem } from './rules/extension.js';
+import type { RuleBook } from './rules/parse-rule.js';
 import type { IpSets } from './sets/ip-sets.js';
 import type { KernelTraits } from './tables/kernel-check.js';
 import type { ProcessIdentity, TableSet, Variant } from './tables/table-set.js';
 import { Command } from './tools/command.js';
 import { IpSetCommand } from './tools/ipset.js';
-import { optionsOfRestore, optionsOfSave } from './tools/options.js';
-import { Restore } from './tools/restore.js';
+import { Restore, type RestoreOptions } from './tools/restore.js';
 import { save } from './tools/save.js';
 import { signature, ToolFailure, type IptablesRun, type Steps } from './tools/tool.js';
 import type { XtablesLock } from './xtables-lock.js';
@@ -116,7 +115,7 @@ function* iptables(
     return 0;
   }
   if (ground.faults.unsupported.has(variant)) throw unsupported(run);
-  if (action === 'save') return yield* save(run, optionsOfSave(words));
+  if (action === 'save') return yield* save(run, valueOf(words, '-t', '--table'));
   const tool = action === 'restore' ? new Restore(run, optionsOfRestore(words)) : new Command(run);
   try {
     return yield* tool.main(words);
@@ -158,4 +157,23 @@ function unsupported(run: IptablesRun): ToolFailure {
       `${signature(run)}: can't initialize iptables table \`nat': Table does not exist (do you need to insmod?)\n`,
     );
   return new ToolFailure(2, `${signature(run)}: iptables-restore: unable to initialize table 'nat'\n`);
+}
+
+function optionsOfRestore(words: readonly string[]): RestoreOptions {
+  const wait = words.findIndex((word) => word === '-w' || word === '--wait');
+  return {
+    keeps: words.includes('--noflush') || words.includes('-n'),
+    onlyTests: words.includes('--test') || words.includes('-t'),
+    wait: wait < 0 ? undefined : secondsIn(words[wait + 1]),
+    table: valueOf(words, '-T', '--table'),
+  };
+}
+
+function secondsIn(word: string | undefined): number {
+  return word !== undefined && /^\d+$/.test(word) ? Number(word) : Infinity;
+}
+
+function valueOf(words: readonly string[], ...names: readonly string[]): string | undefined {
+  const at = words.findIndex((word) => names.includes(word));
+  return at < 0 ? undefined : words[at + 1];
 }

@@ -1,5 +1,4 @@
 import type { IpFamily } from '../../../../../src/domain/net/ip-family.js';
-import { ParameterProblem } from './parameter-problem.js';
 
 /** What a rule has said before an option of an extension is read. */
 export interface RuleContext {
@@ -85,4 +84,69 @@ export class OpenExtension {
     }
     return text;
   }
+}
+
+/** The tool does not understand its input. It exits with 2, before the kernel has seen any of it. */
+export class ParameterProblem extends Error {
+  override readonly name = 'ParameterProblem';
+
+  /** @param isBare the tool says it without its own name and version before it */
+  constructor(
+    message: string,
+    readonly isBare = false,
+  ) {
+    super(message);
+  }
+}
+
+/** The words of a line of a restore, with what stands in double quotes as one, as the tools split them. */
+export function wordsOf(line: string): readonly string[] {
+  if (!line.includes('"')) return line.split(/[ \t]+/).filter((word) => word !== '');
+  const words: string[] = [];
+  let word: string | undefined;
+  let isQuoted = false;
+  for (let at = 0; at < line.length; at++) {
+    let letter = line[at]!;
+    if (isQuoted && letter === '"') isQuoted = false;
+    else if (!isQuoted && letter === '"') {
+      isQuoted = true;
+      word ??= '';
+    } else if (!isQuoted && (letter === ' ' || letter === '\t')) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else {
+      if (isQuoted && letter === '\\' && at + 1 < line.length) letter = line[++at]!;
+      word = (word ?? '') + letter;
+    }
+  }
+  if (word !== undefined) words.push(word);
+  return words;
+}
+
+const PLAIN = /^[-\w]+$/;
+
+/** A text as iptables-save prints it. */
+export function quoted(text: string): string {
+  return PLAIN.test(text) ? text : `"${text.replace(/["\\']/g, '\\$&')}"`;
+}
+
+/** A rule that a tool has understood. */
+export interface Rule {
+  /** As iptables-save prints it behind `-A CHAIN `. */
+  readonly text: string;
+  readonly target: string | undefined;
+  /** The target, where it is no extension: a chain that must be there. */
+  readonly chain: string | undefined;
+  readonly isGoto: boolean;
+  /** Matches, and the target if it is one. */
+  readonly extensions: readonly Extension[];
+  /** The built-in chains that packets may come from; undefined for all. */
+  readonly hooks: readonly string[] | undefined;
+  /** No packet gets past it in its chain. */
+  readonly isLast: boolean;
+  readonly protocol: string | undefined;
+  /** IP sets that it looks into. */
+  readonly sets: readonly string[];
+  /** Named counters that it adds to. */
+  readonly counters: readonly string[];
 }

@@ -1,8 +1,12 @@
-import { must, type Extension, type ExtensionOption, type Given } from './extension.js';
-import { ParameterProblem } from './parameter-problem.js';
+import {
+  must,
+  type Extension,
+  type ExtensionOption,
+  type Given,
+  ParameterProblem,
+  quoted,
+} from './extension.js';
 import { hexadecimal, maskedOf, portRange, portText } from './values.js';
-import { quoted } from './words.js';
-
 const flag: ExtensionOption = { words: 0 };
 const negatable: ExtensionOption = { mayBeNegated: true };
 const ports = (fullName: string): ExtensionOption => ({

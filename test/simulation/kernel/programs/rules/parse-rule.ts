@@ -1,8 +1,13 @@
 import type { IpFamily } from '../../../../../src/domain/net/ip-family.js';
-import { OpenExtension, type Extension, type RuleContext } from './extension.js';
+import {
+  OpenExtension,
+  type Extension,
+  type RuleContext,
+  ParameterProblem,
+  type Rule,
+  wordsOf,
+} from './extension.js';
 import { MATCHES } from './matches.js';
-import { ParameterProblem } from './parameter-problem.js';
-import type { Rule } from './rule.js';
 import { TARGETS, VERDICTS } from './targets.js';
 import { interfaceName, networkText, protocolName } from './values.js';
 
@@ -33,7 +38,7 @@ const PRINTED_ORDER = ['-s', '-d', '-i', '-o', '-p'] as const;
 type Selector = (typeof PRINTED_ORDER)[number];
 
 /** Reads the words of a rule, those behind `-A CHAIN`. Several addresses make several rules. */
-export class RuleParser {
+class RuleParser {
   private readonly selectors = new Map<
     Selector,
     { readonly values: readonly string[]; readonly isNegated: boolean }
@@ -143,7 +148,7 @@ export class RuleParser {
     };
     return this.selections().map((selection) => {
       const text = `${selection}${texts.join('')}${targetText}`.slice(1);
-      return { ...shared, text, isLast: LAST.test(text), packets: 0, bytes: 0 };
+      return { ...shared, text, isLast: LAST.test(text) };
     });
   }
 
@@ -184,4 +189,55 @@ function protocols(text: string): readonly string[] {
 
 function namesGiven(matches: readonly OpenExtension[], option: string): readonly string[] {
   return matches.flatMap(({ given }) => given.get(option)?.value ?? []);
+}
+
+/** How many texts are kept with what they mean. */
+const MOST_KEPT = 50_000;
+
+const KEPT: Readonly<Record<IpFamily, Map<string, readonly Rule[] | ParameterProblem>>> = {
+  IPv4: new Map(),
+  IPv6: new Map(),
+};
+
+/** What a text means does not change, but for the sets that it names; so texts are understood once for all worlds. */
+export class RuleBook {
+  constructor(
+    private readonly family: IpFamily,
+    private readonly setFamily: RuleContext['setFamily'],
+  ) {}
+
+  /**
+   * The rules that a text behind `-A CHAIN ` describes: one, or several with several addresses.
+   * @throws ParameterProblem
+   */
+  read(text: string): readonly Rule[] {
+    const kept = KEPT[this.family];
+    let known = kept.get(text);
+    if (known === undefined) {
+      known = this.understand(wordsOf(text));
+      if (text.includes('--match-set')) return taken(known);
+      if (kept.size >= MOST_KEPT) kept.clear();
+      kept.set(text, known);
+    }
+    return taken(known);
+  }
+
+  /** @throws ParameterProblem */
+  readWords(words: readonly string[]): readonly Rule[] {
+    return taken(this.understand(words));
+  }
+
+  private understand(words: readonly string[]): readonly Rule[] | ParameterProblem {
+    try {
+      return new RuleParser(this.family, this.setFamily).parse(words);
+    } catch (error) {
+      if (error instanceof ParameterProblem) return error;
+      throw error;
+    }
+  }
+}
+
+function taken(known: readonly Rule[] | ParameterProblem): readonly Rule[] {
+  if (known instanceof ParameterProblem) throw known;
+  return known;
 }

@@ -1,8 +1,13 @@
-import { must, type Extension, type ExtensionOption, type Given, type RuleContext } from './extension.js';
-import { ParameterProblem } from './parameter-problem.js';
+import {
+  must,
+  type Extension,
+  type ExtensionOption,
+  type Given,
+  type RuleContext,
+  ParameterProblem,
+  quoted,
+} from './extension.js';
 import { hexadecimal, maskedOf, placeText, wordOf } from './values.js';
-import { quoted } from './words.js';
-
 const flag: ExtensionOption = { words: 0 };
 const WITH_PORTS = ['tcp', 'udp', 'sctp'];
 const place: ExtensionOption = {

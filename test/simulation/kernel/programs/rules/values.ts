@@ -1,7 +1,7 @@
 import { parseAddress } from '../../../../../src/domain/net/address.js';
 import { addressBits, maskAddress } from '../../../../../src/domain/net/cidr.js';
 import type { IpFamily } from '../../../../../src/domain/net/ip-family.js';
-import { ParameterProblem } from './parameter-problem.js';
+import { ParameterProblem } from './extension.js';
 
 /** Of /etc/protocols. */
 const PROTOCOLS: Readonly<Record<string, number>> = {

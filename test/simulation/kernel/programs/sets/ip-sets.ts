@@ -97,34 +97,6 @@ export class IpSets {
     return undefined;
   }
 
-  rename(name: string, to: string): string | undefined {
-    const set = this.sets.get(name);
-    if (!set) return NO_SET;
-    if (this.isUsed(name)) return 'Set cannot be renamed: it is in use by another system';
-    if (this.sets.has(to)) return 'Set cannot be renamed: a set with the new name already exists';
-    this.sets.delete(name);
-    this.slots[this.slots.indexOf(name)] = to;
-    this.sets.set(to, set);
-    this.done(name);
-    this.done(to);
-    return undefined;
-  }
-
-  /** Rules go on to look into the set of the name that they give. */
-  swap(name: string, other: string): string | undefined {
-    const one = this.sets.get(name);
-    const two = this.sets.get(other);
-    if (!one) return NO_SET;
-    if (!two) return 'Sets cannot be swapped: the second set does not exist';
-    if (one.type !== two.type || one.family !== two.family)
-      return 'The sets cannot be swapped: their type does not match';
-    this.sets.set(name, two);
-    this.sets.set(other, one);
-    this.done(name);
-    this.done(other);
-    return undefined;
-  }
-
   private done(name: string): void {
     this.version++;
     this.changed(name);

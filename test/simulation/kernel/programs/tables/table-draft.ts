@@ -1,4 +1,4 @@
-import type { Rule } from '../rules/rule.js';
+import type { Rule } from '../rules/extension.js';
 import { isBuiltIn, untouched, type Chain, type Table } from './table.js';
 
 /** Why a step cannot be taken. */
@@ -19,8 +19,6 @@ interface OpenChain {
   readonly name: string;
   policy: string | undefined;
   entries: Rule[];
-  packets: number;
-  bytes: number;
 }
 
 /** What a program makes of a table before it is committed. */
@@ -103,18 +101,18 @@ export class TableDraft {
   /** `:CHAIN`, or `-N CHAIN`. */
   make(chain: string): Obstacle | undefined {
     if (this.has(chain)) return 'chain exists';
-    this.add({ name: chain, policy: undefined, entries: [], packets: 0, bytes: 0 });
+    this.add({ name: chain, policy: undefined, entries: [] });
     return undefined;
   }
 
-  setPolicy(chain: string, policy: string, packets = 0, bytes = 0): Obstacle | undefined {
+  setPolicy(chain: string, policy: string): Obstacle | undefined {
     const isPolicy = policy === 'ACCEPT' || policy === 'DROP';
     if (this.makesBuiltIn && !isPolicy) return 'policy';
     if (!isBuiltIn(this.name, chain)) return 'no built-in chain';
     if (!isPolicy) return 'policy';
     const open = this.open(chain)!;
     this.effects++;
-    Object.assign(open, { policy, packets, bytes });
+    open.policy = policy;
     return undefined;
   }
 
@@ -186,26 +184,6 @@ export class TableDraft {
       if (isBuiltIn(this.name, name) && entries.length === 0) this.remove(name);
   }
 
-  rename(chain: string, to: string): Obstacle | undefined {
-    if (this.has(to)) return 'chain exists';
-    const open = isBuiltIn(this.name, chain) ? undefined : this.open(chain);
-    if (!open) return 'no chain';
-    this.effects++;
-    const renamed = { ...open, name: to };
-    this.opened.delete(chain);
-    this.opened.set(to, renamed);
-    const all = [...this.chains];
-    this.chains.clear();
-    for (const [name, each] of all)
-      this.chains.set(name === chain ? to : name, name === chain ? renamed : each);
-    const uses = this.referencesTo(chain);
-    this.references.delete(chain);
-    if (uses === 0) return undefined;
-    this.references.set(to, uses);
-    for (const other of this.chains.keys()) this.redirect(other, chain, to);
-    return undefined;
-  }
-
   /** Removes everything that is not built in. */
   clear(): void {
     for (const [name, { entries }] of this.chains) {
@@ -261,19 +239,11 @@ export class TableDraft {
       this.effects++;
       found = untouched(chain);
     }
-    const { name, policy, entries, packets, bytes } = found;
-    const opened = { name, policy, entries: [...entries], packets, bytes };
+    const { name, policy, entries } = found;
+    const opened = { name, policy, entries: [...entries] };
     this.chains.set(name, opened);
     this.opened.set(name, opened);
     return opened;
-  }
-
-  private redirect(chain: string, from: string, to: string): void {
-    if (!this.chains.get(chain)!.entries.some((rule) => rule.chain === from)) return;
-    const open = this.open(chain)!;
-    open.entries = open.entries.map((rule) =>
-      rule.chain === from ? { ...rule, chain: to, target: to, text: rule.text.replace(/\S+$/, to) } : rule,
-    );
   }
 
   private count({ chain, sets }: Rule, by: number): void {
@@ -289,11 +259,9 @@ function add(counts: Map<string, number>, key: string, by: number): void {
   else counts.set(key, count);
 }
 
-function isSame(chain: Chain, { policy, packets, bytes, entries }: OpenChain): boolean {
+function isSame(chain: Chain, { policy, entries }: OpenChain): boolean {
   return (
     chain.policy === policy &&
-    chain.packets === packets &&
-    chain.bytes === bytes &&
     chain.entries.length === entries.length &&
     chain.entries.every((rule, index) => rule === entries[index])
   );

@@ -1,5 +1,5 @@
 import type { SavedChain } from '../../../../../src/domain/iptables/saved-tables.js';
-import type { Rule } from '../rules/rule.js';
+import type { Rule } from '../rules/extension.js';
 
 /** The chains that are at the kernel's hooks, in the order in which they are printed; tables in that of iptables-nft. */
 export const BUILT_IN: Readonly<Record<string, readonly string[]>> = {
@@ -14,9 +14,6 @@ export const BUILT_IN: Readonly<Record<string, readonly string[]>> = {
 export interface Chain extends SavedChain {
   /** What `rules` are the texts of. */
   readonly entries: readonly Rule[];
-  /** Of the policy of a built-in chain. */
-  readonly packets: number;
-  readonly bytes: number;
 }
 
 /** A table as a commit left it. */
@@ -34,7 +31,7 @@ const NOTHING: readonly never[] = [];
 
 /** A built-in chain as it is at first. */
 export function untouched(name: string): Chain {
-  return { name, policy: 'ACCEPT', rules: NOTHING, entries: NOTHING, packets: 0, bytes: 0 };
+  return { name, policy: 'ACCEPT', rules: NOTHING, entries: NOTHING };
 }
 
 /** A table as it is at first. */

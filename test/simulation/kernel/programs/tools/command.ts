@@ -1,8 +1,8 @@
-import { ParameterProblem } from '../rules/parameter-problem.js';
+import type { ParameterProblem } from '../rules/extension.js';
 import { VERDICTS } from '../rules/targets.js';
 import { missing, refusedRules, wrongPath } from '../tables/kernel-check.js';
 import type { Obstacle, TableDraft } from '../tables/table-draft.js';
-import { BUILT_IN, printedChains, type Chain } from '../tables/table.js';
+import { BUILT_IN, printedChains } from '../tables/table.js';
 import { readCommandLine, type CommandLine } from './command-line.js';
 import { checkStep, checkTargets, perform, stuckChains, type Step } from './perform.js';
 import { nameIn, signature, takeLock, ToolFailure, type IptablesRun, type Steps } from './tool.js';
@@ -30,15 +30,11 @@ export class Command {
   *main(words: readonly string[]): Steps {
     const { run } = this;
     const line = readCommandLine(words);
-    if (line.operation === 'V') {
-      run.print(`${signature(run)}\n`);
-      return 0;
-    }
     const step = this.stepOf(line);
     if (!BUILT_IN[line.table]) throw new ToolFailure(3, this.unknownTable(line.table));
     if (run.variant === 'legacy') yield* takeLock(run, line.wait);
     yield { for: 'work' };
-    if (line.operation === 'S' || line.operation === 'L') this.list(line);
+    if (line.operation === 'S') this.list(line);
     else this.change(line, step);
     run.lock.release(run.holder);
     return 0;
@@ -52,14 +48,11 @@ export class Command {
   }
 
   private stepOf(line: CommandLine): Step {
-    const { operation, position, ruleWords, packets, bytes } = line;
-    const hasRule = operation !== undefined && 'AIDRC'.includes(operation);
+    const { operation, position, ruleWords } = line;
+    const hasRule = operation !== undefined && 'AIDC'.includes(operation);
     const isByNumber = operation === 'D' && position !== undefined;
     const { rules: book, variant } = this.run;
-    const isCounted = packets > 0 || bytes > 0;
-    const read = (isByNumber || !hasRule) && ruleWords.length === 0 ? [] : book.readWords(ruleWords);
-    const rules = isCounted ? read.map((rule) => ({ ...rule, packets, bytes })) : read;
-    if (operation === undefined) throw new ParameterProblem('no command specified');
+    const rules = (isByNumber || !hasRule) && ruleWords.length === 0 ? [] : book.readWords(ruleWords);
     const step = { ...line, rules };
     checkStep(step, line.table, variant);
     return step;
@@ -93,7 +86,6 @@ export class Command {
       return new ToolFailure(4, `${signature(this.run)}:  ${error}\n`);
     }
     let words = WORDS[obstacle];
-    if (obstacle === 'chain exists' && operation === 'E') words = 'File exists.';
     if (obstacle === 'no chain' && rules.length > 0 && 'CD'.includes(operation!)) words = WORDS['no rule'];
     // libiptc looks for the target among the chains, and then forgets what it was asked for.
     const isLookedUp = rules.some(({ target }) => target !== undefined && !VERDICTS.has(target));
@@ -128,7 +120,7 @@ export class Command {
     return `${signature(this.run)}: ${what}\nPerhaps iptables or your kernel needs to be upgraded.\n`;
   }
 
-  private list({ operation, table, chain, position }: CommandLine): void {
+  private list({ table, chain, position }: CommandLine): void {
     const { tables, variant, print } = this.run;
     // iptables-nft makes no table by looking at one.
     const known = variant === 'legacy' ? tables.draft(table).before : tables.table(table);
@@ -137,10 +129,6 @@ export class Command {
     );
     const shown = chain === undefined ? all : all.filter(({ name }) => name === chain);
     if (shown.length === 0) throw new ToolFailure(1, this.noChain(chain!, table));
-    if (operation === 'L') {
-      print(shown.map((each) => listing(each, known?.references.get(each.name) ?? 0)).join('\n'));
-      return;
-    }
     const declared = shown.map(({ name, policy }) => (policy ? `-P ${name} ${policy}\n` : `-N ${name}\n`));
     const rules = shown.flatMap(({ name, rules: texts }) =>
       texts.map((text) => (text === '' ? `-A ${name}\n` : `-A ${name} ${text}\n`)),
@@ -153,10 +141,4 @@ export class Command {
       ? `${signature(this.run)}: chain \`${chain}' in table \`${table}' is incompatible, use 'nft' tool.\n`
       : `${nameIn(this.run)}: ${WORDS['no chain']}\n`;
   }
-}
-
-/** What `-L` shows, of which the program reads nothing; people do. */
-function listing({ name, policy, rules }: Chain, references: number): string {
-  const about = policy ? `policy ${policy}` : `${references} references`;
-  return `Chain ${name} (${about})\ntarget     prot opt source               destination         \n${rules.map((rule) => `${rule}\n`).join('')}`;
 }

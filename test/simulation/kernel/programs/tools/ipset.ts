@@ -1,6 +1,5 @@
-import { newSet, UnknownArgument } from '../sets/create-options.js';
 import type { IpSets } from '../sets/ip-sets.js';
-import { memberText, MemberProblem } from '../sets/members.js';
+import { memberText, MemberProblem, newSet, UnknownArgument } from '../sets/members.js';
 import { ToolFailure, type Steps } from './tool.js';
 
 const VERSION = 'v7.17';
@@ -124,10 +123,6 @@ export class IpSetCommand {
       case 'flush':
         if (name === undefined) return act(() => (sets.names.forEach((each) => sets.flush(each)), undefined));
         return act(() => sets.flush(name));
-      case 'rename':
-        return act(() => sets.rename(name!, third!));
-      case 'swap':
-        return act(() => sets.swap(name!, third!));
       case 'save':
       case 'list':
         return this.show(words, line);

@@ -1,4 +1,4 @@
-import type { Rule } from '../rules/rule.js';
+import type { Rule } from '../rules/extension.js';
 import {
   hookProblem,
   refusedRules,
@@ -8,8 +8,7 @@ import {
 } from '../tables/kernel-check.js';
 import type { Obstacle, TableDraft } from '../tables/table-draft.js';
 import { isBuiltIn } from '../tables/table.js';
-import { checkTargets, stuckChains, type Step } from './perform.js';
-import { takeStep, type PlacedStep } from './placed-step.js';
+import { checkTargets, stuckChains, type Step, takeStep, type PlacedStep } from './perform.js';
 import { nameIn, signature, ToolFailure, type IptablesRun } from './tool.js';
 
 const WORDS: Readonly<Partial<Record<Obstacle, string>>> = {
@@ -119,13 +118,11 @@ export function countRefusals(rules: readonly Rule[], { refusals }: KernelTraits
 function wordsFor(obstacle: Obstacle, { operation, position }: Step): string | undefined {
   // When it deletes a rule by its text, a chain that is missing is nothing else than a rule that is.
   if (operation === 'D' && position === undefined) return WORDS['no rule'];
-  if (operation === 'E' && obstacle === 'chain exists') return 'File exists';
   return WORDS[obstacle];
 }
 
 /** What iptables-nft asks the kernel for; to insert behind the last rule is to append. */
 function verbOf({ operation, chain = '', position = 1 }: Step, draft: TableDraft): string {
-  if (operation === 'R') return 'REPLACE';
   const isLast = position > 1 && position > (draft.rules(chain)?.length ?? 0);
   return operation === 'I' && !isLast ? 'INSERT' : 'APPEND';
 }

@@ -1,5 +1,4 @@
-import { ParameterProblem } from '../rules/parameter-problem.js';
-import type { Rule } from '../rules/rule.js';
+import { ParameterProblem, type Rule } from '../rules/extension.js';
 import { TARGETS, VERDICTS } from '../rules/targets.js';
 import type { Obstacle, TableDraft } from '../tables/table-draft.js';
 import { isBuiltIn } from '../tables/table.js';
@@ -24,8 +23,6 @@ export function perform(draft: TableDraft, step: Step): Obstacle | undefined {
       return draft.make(chain);
     case 'P':
       return draft.setPolicy(chain, name);
-    case 'E':
-      return draft.rename(chain, name);
     case 'A':
       return first(rules, (rule) => draft.append(chain, rule));
     case 'I':
@@ -39,13 +36,7 @@ export function perform(draft: TableDraft, step: Step): Obstacle | undefined {
       });
     case 'C':
       return first(rules, (rule) => (draft.find(chain, rule) < 0 ? 'no rule' : undefined));
-    case 'R':
-      return (
-        draft.removeAt(chain, (position ?? 0) - 1) ?? draft.insert(chain, rules[0]!, (position ?? 1) - 1)
-      );
     case 'F':
-    case 'Z':
-      return overChains(draft, step);
     case 'X':
       return overChains(draft, step);
     default:
@@ -55,9 +46,7 @@ export function perform(draft: TableDraft, step: Step): Obstacle | undefined {
 
 function overChains(draft: TableDraft, { operation, chain }: Step): Obstacle | undefined {
   const act = (name: string): Obstacle | undefined => {
-    if (operation === 'X') return draft.remove(name);
-    if (operation === 'F') return draft.flush(name);
-    return draft.has(name) ? undefined : 'no chain';
+    return operation === 'X' ? draft.remove(name) : draft.flush(name);
   };
   if (chain !== undefined) return act(chain);
   // Each is tried, and the last that fails is told of.
@@ -90,7 +79,6 @@ function first<T>(
 export function checkStep(step: Step, table: string, variant: Variant): void {
   const { operation, chain = '', name, rules } = step;
   if (operation === 'N') checkChainName(chain, variant);
-  if (operation === 'E') checkChainName(name!, variant);
   const isDrop = (operation === 'P' && name === 'DROP') || rules.some(({ target }) => target === 'DROP');
   if (table === 'nat' && isDrop)
     throw new ParameterProblem(
@@ -147,4 +135,25 @@ function missingChain(chain: string, isGoto: boolean, variant: Variant): string 
   return isGoto
     ? `goto '${chain}' is not a chain`
     : `Couldn't load target \`${chain}':No such file or directory\n`;
+}
+
+/** What a line of a restore asks for. */
+export interface PlacedStep extends Step {
+  readonly line: number;
+  /** `:CHAIN`: a chain that is made, or emptied. */
+  readonly declares: boolean;
+}
+
+/** @returns why it cannot be taken */
+export function takeStep(draft: TableDraft, step: PlacedStep): Obstacle | undefined {
+  return step.declares ? declare(draft, step) : perform(draft, step);
+}
+
+/** `:CHAIN`. Built-in chains keep their rules. */
+function declare(draft: TableDraft, { chain = '', name }: PlacedStep): Obstacle | undefined {
+  if (isBuiltIn(draft.name, chain)) {
+    if (name === undefined || name === '-') return draft.touch(chain);
+    return draft.setPolicy(chain, name);
+  }
+  return draft.has(chain) ? draft.flush(chain) : draft.make(chain);
 }

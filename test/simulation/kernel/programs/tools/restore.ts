@@ -1,13 +1,11 @@
-import { ParameterProblem } from '../rules/parameter-problem.js';
-import type { Rule } from '../rules/rule.js';
+import { ParameterProblem, type Rule, wordsOf } from '../rules/extension.js';
 import { missing, refusedRules, wrongPath } from '../tables/kernel-check.js';
 import type { TableDraft } from '../tables/table-draft.js';
-import { BUILT_IN } from '../tables/table.js';
+import { BUILT_IN, isBuiltIn } from '../tables/table.js';
 import { countRefusals, NftCommit } from './nft-commit.js';
-import { checkTargets } from './perform.js';
-import { takeStep, type PlacedStep } from './placed-step.js';
-import { readStep } from './read-step.js';
+import { checkTargets, takeStep, type PlacedStep, checkChainName, checkStep } from './perform.js';
 import { nameIn, signature, takeLock, ToolFailure, type IptablesRun, type Steps } from './tool.js';
+import { readCommandLine } from './command-line.js';
 
 /** How a restore was started. */
 export interface RestoreOptions {
@@ -142,4 +140,68 @@ function unknownTable(table: string, program: string, line: number, variant: 'nf
   return variant === 'nft'
     ? `${program}: line ${line} table name '${table}' invalid`
     : `${program}: unable to initialize table '${table}'`;
+}
+
+/** What nearly all lines are; a rule begins with `-` or `!`. */
+const COMMAND = /^-([AID]) (\S+)(?: (\d+))?(?: ([-!].*))?$/;
+const nothing = { operation: undefined, position: undefined, name: undefined, rules: [] as readonly Rule[] };
+
+/**
+ * What a line of a restore asks for: neither a table nor a COMMIT.
+ * @throws ParameterProblem, ToolFailure
+ */
+function readStep(text: string, line: number, table: string, run: IptablesRun): PlacedStep {
+  if (text.startsWith(':')) return readChain(text, line, table, run);
+  const step = readQuickly(text, line, run) ?? readSlowly(text, line, run);
+  checkStep(step, table, run.variant);
+  return step;
+}
+
+/** `:CHAIN POLICY [PACKETS:BYTES]` */
+function readChain(text: string, line: number, table: string, run: IptablesRun): PlacedStep {
+  const [chain = '', policy] = text.slice(1).split(/[ \t]+/);
+  const { variant } = run;
+  if (!policy) throw new ParameterProblem(`${nameIn(run)}: line ${line} policy invalid`);
+  if (!isBuiltIn(table, chain)) {
+    checkChainName(chain, variant);
+    if (variant === 'legacy' && policy !== '-')
+      throw new ToolFailure(
+        1,
+        `${signature(run)}: Can't set policy \`${policy}' on \`${chain}' line ${line}: Bad built-in chain name\n`,
+      );
+    return { ...nothing, chain, line, declares: true };
+  }
+  if (policy !== '-') checkPolicy(chain, policy, line, run);
+  return { ...nothing, chain, name: policy, line, declares: true };
+}
+
+function checkPolicy(chain: string, policy: string, line: number, run: IptablesRun): void {
+  if (policy === 'ACCEPT' || policy === 'DROP' || run.variant === 'nft') return;
+  const problem = `Can't set policy \`${policy}' on \`${chain}' line ${line}: Bad policy name`;
+  throw new ToolFailure(1, `${signature(run)}: ${problem}\n`);
+}
+
+function readQuickly(text: string, line: number, { rules: book }: IptablesRun): PlacedStep | undefined {
+  const [, operation, chain, place, ruleText = ''] = COMMAND.exec(text) ?? [];
+  if (!operation || (place !== undefined && operation === 'A')) return undefined;
+  const position = place === undefined ? undefined : Number(place);
+  const rules = operation === 'D' && position !== undefined ? [] : book.read(ruleText);
+  return {
+    operation: operation as 'A' | 'I' | 'D',
+    chain,
+    position,
+    name: undefined,
+    rules,
+    line,
+    declares: false,
+  };
+}
+
+function readSlowly(text: string, line: number, { rules: book }: IptablesRun): PlacedStep {
+  const command = readCommandLine(wordsOf(text));
+  const { operation, position, ruleWords } = command;
+  const hasRule =
+    operation !== undefined && 'AIDC'.includes(operation) && !(operation === 'D' && position !== undefined);
+  const rules = hasRule || ruleWords.length > 0 ? book.readWords(ruleWords) : [];
+  return { ...command, rules, line, declares: false };
 }

@@ -1,5 +1,5 @@
 import type { IpFamily } from '../../../../../src/domain/net/ip-family.js';
-import type { RuleBook } from '../rules/rule-book.js';
+import type { RuleBook } from '../rules/parse-rule.js';
 import type { KernelTraits } from '../tables/kernel-check.js';
 import type { ProcessIdentity, TableSet, Variant } from '../tables/table-set.js';
 import type { XtablesLock } from '../xtables-lock.js';
