@@ -129,7 +129,8 @@ fail() {
   echo "init: $*"
   busybox poweroff -f
 }
-for module in /modules/*.ko; do busybox insmod "$module"; done
+# Which of them needs which differs between kernels: the second time all are there.
+for module in /modules/*.ko /modules/*.ko; do busybox insmod "$module" 2>/dev/null; done
 busybox mkdir -p /proc /machine /memory /root
 busybox mount -t proc proc /proc
 busybox mount -t virtiofs machine /machine || fail 'no virtiofs'
@@ -152,7 +153,7 @@ run() {
   folder=$kernels/kernel-$arch-$1
   shift
   work=$(mktemp -d "$kernels/run.XXXXXX")
-  trap 'kill ${guest:-} 2>/dev/null; rm -rf "$work"' EXIT
+  trap 'kill -KILL ${guest:-} 2>/dev/null; rm -rf "$work"' EXIT
   trap 'exit 98' INT TERM
   mkdir "$work/exchange" "$work/modules" "$work/exchange.own"
   exchange=$(realpath "${EXCHANGE:-$work/exchange.own}")
@@ -243,7 +244,7 @@ else
   unpack amd64 "$tools" qemu-system-arm,virtiofsd,busybox-static
   guest_root=$kernels/root-$arch
   unpack "$arch" "$guest_root" \
-    bash,busybox-static,conntrack,coreutils,grep,iproute2,ipset,iptables,kmod,mount,nftables,procps,sed,util-linux
+    bash,busybox-static,conntrack,coreutils,dash,grep,iproute2,ipset,iptables,kmod,mount,nftables,procps,sed,util-linux
 fi
 case $command in
 fetch)

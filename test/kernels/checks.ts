@@ -8,6 +8,7 @@ export const CHECKS = {
   takeover: 'Takeover',
   modeChange: 'Mode change',
   cleanUp: 'Clean-up',
+  schedulers: 'IPVS schedulers',
 } as const;
 
 export type CheckName = keyof typeof CHECKS;
@@ -65,6 +66,7 @@ export const MODES: Readonly<Record<string, Checks>> = {
   },
   'iptables-legacy': ofIptables('legacy'),
   ipvs: {
+    schedulers: inside('schedulers'),
     takeover: inside('take-over'),
     restart: inside('one-node'),
     scenarios: inside('conformance'),

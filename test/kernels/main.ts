@@ -1,9 +1,9 @@
 /** `npm run test:kernels`: tests the program on Debian kernels in qemu, and stores the results in docs/seen-on.md. */
 
 import { execa } from 'execa';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { resultsOf } from '../kernel/uml/guest-tests.js';
@@ -51,6 +51,16 @@ async function prepare(check: Check, folder: string): Promise<readonly string[]>
   return [...start, '--test-reporter', reporter, '--test-reporter-destination', results, program];
 }
 
+/** The built program, in a folder of its own: the checkout may change while a guest runs. */
+async function copyProxy(exchange: string): Promise<string> {
+  const built = await builtProxy();
+  const folder = join(exchange, 'program');
+  await cp(dirname(built), join(folder, 'dist'), { recursive: true });
+  await cp(`${root}package.json`, join(folder, 'package.json'));
+  await symlink(`${root}node_modules`, join(folder, 'node_modules'));
+  return join(folder, 'dist', basename(built));
+}
+
 async function resultOf(check: Check, folder: string): Promise<Result> {
   const read = (file: string) => readFile(join(folder, file), 'utf8').catch(() => '');
   const [status, output, results] = await Promise.all([read('status'), read('output'), read('results')]);
@@ -73,13 +83,13 @@ async function testOn(series: string, mode: string, checks: ReadonlyMap<CheckNam
   try {
     const environment = {
       NIGHTLY: '1',
-      KUBEPROXY: await builtProxy(),
+      KUBEPROXY: await copyProxy(exchange),
       STAND_IN: standIn.file,
       SCENARIOS: SCENARIOS.join(','),
     };
     const lines = [
       ...Object.entries(environment).map(([name, value]) => `export ${name}='${value}'`),
-      `uname -r >${exchange}/release`,
+      `uname -v >${exchange}/release`,
       'modprobe -a nf_conntrack_netlink nf_tables',
     ];
     for (const [name, check] of checks) {
@@ -92,14 +102,18 @@ async function testOn(series: string, mode: string, checks: ReadonlyMap<CheckNam
       );
     }
     await writeFile(join(exchange, 'script'), lines.join('\n'));
-    await execa(`${root}scripts/kernel.sh`, ['run', series, 'sh', join(exchange, 'script')], {
-      cwd: root,
-      env: { EXCHANGE: exchange },
-      stdio: 'inherit',
-      reject: false,
-    });
-    const release = await readFile(join(exchange, 'release'), 'utf8').catch(() => undefined);
-    if (release === undefined) return false;
+    const { exitCode } = await execa(
+      `${root}scripts/kernel.sh`,
+      ['run', series, 'sh', join(exchange, 'script')],
+      {
+        cwd: root,
+        env: { EXCHANGE: exchange },
+        stdio: 'inherit',
+        reject: false,
+      },
+    );
+    const release = await readFile(join(exchange, 'release'), 'utf8').catch(() => '');
+    const version = /Debian (\d[\d.]*)/.exec(release)?.[1];
     const cells: Partial<Record<CheckName, string>> = {};
     let isOk = true;
     for (const [name, check] of checks) {
@@ -110,7 +124,9 @@ async function testOn(series: string, mode: string, checks: ReadonlyMap<CheckNam
       );
       isOk &&= problem === undefined;
     }
-    await storeResults(release.trim(), mode, cells);
+    // What was cut off is no result.
+    if (version === undefined || exitCode !== 0) return false;
+    await storeResults(version, mode, cells);
     return isOk;
   } finally {
     await standIn.remove();

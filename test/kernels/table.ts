@@ -7,12 +7,11 @@ const NOT_RUN = '–';
 
 /** Stores results of a mode on a kernel in the table of docs/seen-on.md. Cells of checks that did not run stay as they are. */
 export async function storeResults(
-  release: string,
+  version: string,
   mode: string,
   results: Readonly<Partial<Record<CheckName, string>>>,
 ): Promise<void> {
   const [before, table, after] = (await readFile(PAGE, 'utf8')).split(MARK) as [string, string, string];
-  const version = /^[\d.]+/.exec(release)![0];
   const names = Object.keys(CHECKS) as CheckName[];
   const rows = new Map(
     table
