@@ -29,4 +29,8 @@ describe('Cleanup', () => {
       ['error', 'rules may remain', 'no iptables'],
     ]);
   });
+
+  it.each([failing, unseen])('rejects if only $name cannot be removed', async (mode) => {
+    await expect(new Cleanup([clean, mode], new MemoryLogger()).run()).rejects.toThrow('tearing down rules');
+  });
 });
