@@ -172,6 +172,13 @@ export const CONNECTION_FAULTS: readonly PlantedFault[] = [
     modes: IN_KERNEL,
   },
   {
+    name: 'endpoints-that-refuse-connections-do-not-answer',
+    file: 'src/adapters/endpoint-connections.ts',
+    original: "end(ANSWERS.has(code) ? 'answered' :",
+    fault: "end(ANSWERS.has(code) ? 'unanswered' :",
+    modes: IN_KERNEL,
+  },
+  {
     name: 'udp-endpoints-are-ejected',
     file: 'src/domain/forwarding/forward-service.ts',
     original: "const ejects = port.protocol !== 'UDP' && wantsEjection;",
