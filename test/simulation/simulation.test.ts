@@ -40,7 +40,11 @@ describe('simulated worlds', () => {
     'show faults that are planted',
     async () => {
       const names = ['unready-endpoints-serve', 'external-traffic-without-its-mark'];
-      const { text, exitCode } = await runSimulation('--planted', ...names.map((name) => `--name=${name}`));
+      const { text, exitCode } = await runSimulation(
+        '--planted',
+        '--from=1',
+        ...names.map((name) => `--name=${name}`),
+      );
       for (const name of names) expect(text).toContain(`${name}: found in world `);
       expect(text).toContain('2 of 2 planted faults are found');
       expect(exitCode).toBe(0);
