@@ -153,7 +153,7 @@ run() {
   folder=$kernels/kernel-$arch-$1
   shift
   work=$(mktemp -d "$kernels/run.XXXXXX")
-  trap 'kill -KILL ${guest:-} 2>/dev/null; rm -rf "$work"' EXIT
+  trap 'kill -KILL ${guest:-} 2>/dev/null || true; rm -rf "$work"' EXIT
   trap 'exit 98' INT TERM
   mkdir "$work/exchange" "$work/modules" "$work/exchange.own"
   exchange=$(realpath "${EXCHANGE:-$work/exchange.own}")
