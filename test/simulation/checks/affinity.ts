@@ -1,4 +1,5 @@
 import { usesCluster } from './expected-ports.js';
+import { rememberedFor } from '../walks/nf-tables-program.js';
 import type { Simulation } from '../simulation.js';
 
 const PERSISTENT = 1;
@@ -27,10 +28,9 @@ function keptFor({ mode, world }: Simulation): ReadonlySet<number> {
   switch (mode) {
     case 'nftables':
       return new Set(
-        [...nfTables.kernelTables('ip'), ...nfTables.kernelTables('ip6')]
+        [...nfTables.tables]
           .flatMap(({ chains }) => [...chains.values()])
-          .flatMap(({ rules }) => rules.flatMap(({ expressions }) => expressions))
-          .flatMap((expression) => (expression.kind === 'remember' ? expression.timeoutSeconds : [])),
+          .flatMap(({ rules }) => rules.flatMap(rememberedFor)),
       );
     case 'iptables': {
       const rules = (['IPv4', 'IPv6'] as const)

@@ -1,4 +1,4 @@
-import type { Packet } from '../../../src/diagnostics/domain/trace/trace.js';
+import type { Packet } from '../walks/packet-walk.js';
 import type { ExpectedFrontend, ExpectedPort } from './expected-ports.js';
 
 export type ClientKind = 'pod' | 'node' | 'outside' | 'admitted' | 'other-node-pod' | 'hairpin';

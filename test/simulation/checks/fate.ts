@@ -1,7 +1,7 @@
 import type { Client as ModelClient, Mode as ModelMode } from '../../model/objects.js';
 import { outcomeOf, unservedOutcome, type Outcome } from '../../model/outcome.js';
 import { getOrMake } from '../../../src/domain/model/maps.js';
-import type { PacketPath } from '../../../src/diagnostics/domain/trace/trace.js';
+import type { PacketPath } from '../walks/packet-walk.js';
 import type { Mode } from '../world/settings.js';
 import type { Client } from './clients.js';
 import type { ExpectedFrontend, ExpectedPort } from './expected-ports.js';

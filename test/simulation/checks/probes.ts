@@ -1,5 +1,5 @@
 import type { Networks } from '../../model/addresses.js';
-import type { Packet } from '../../../src/diagnostics/domain/trace/trace.js';
+import type { Packet } from '../walks/packet-walk.js';
 import type { Mode } from '../world/settings.js';
 import { clientsOf, packetOf, type Client } from './clients.js';
 import type { ExpectedFrontend, ExpectedPort } from './expected-ports.js';

@@ -1,4 +1,4 @@
-import type { Packet } from '../../../src/diagnostics/domain/trace/trace.js';
+import type { Packet } from '../walks/packet-walk.js';
 import { cidrContains, parseCidr } from '../../../src/domain/net/cidr.js';
 import type { Simulation } from '../simulation.js';
 import { actualFate } from './fate.js';

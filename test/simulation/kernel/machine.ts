@@ -129,7 +129,7 @@ export class Machine {
     this.links.addLink({ name: 'eth0', kind: '' });
     for (const family of settings.families)
       this.links.addAddress('eth0', ADDRESSES[family].node, family === 'IPv4' ? 24 : 64);
-    this.walk = new NodeWalk([new NfTablesWalk(this), new IptablesWalk(this)]);
+    this.walk = new NodeWalk([new NfTablesWalk(this, () => scheduler.now), new IptablesWalk(this)]);
     this.accounting.onChange = () => {
       const { counters } = this.programs.traits;
       counters.clear();

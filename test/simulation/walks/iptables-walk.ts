@@ -5,7 +5,7 @@ import { SavedRules } from '../../../src/diagnostics/domain/iptables/saved-rules
 import { walkTables } from '../../../src/diagnostics/domain/iptables/tables-walk.js';
 import type { VirtualServerId } from '../../../src/domain/ipvs/virtual-server.js';
 import { walkIpvs, type WalkedServer } from '../../../src/diagnostics/domain/ipvs-walk.js';
-import type { Packet, PacketPath } from '../../../src/diagnostics/domain/trace/trace.js';
+import type { Packet, PacketPath } from './packet-walk.js';
 import type { ProxiedPort } from '../../../src/domain/userspace/proxied-port.js';
 import { walkProxied } from '../../../src/diagnostics/domain/userspace-walk.js';
 import { serverAt } from '../kernel/ipvs/virtual-server.js';

@@ -1,185 +1,215 @@
-import { getOrMake } from '../../../src/domain/model/maps.js';
-import type { FindElement } from '../../../src/diagnostics/domain/nftables/elements.js';
-import type {
-  KernelChain,
-  KernelElement,
-  KernelRuleset,
-  KernelSet,
-  KernelTable,
-} from '../../../src/domain/nftables/kernel/ruleset.js';
-import { RulesetWalk } from '../../../src/diagnostics/domain/nftables/ruleset-walk.js';
-import { nftFamily } from '../../../src/domain/nftables/layout/table.js';
-import type { Packet, PacketPath } from '../../../src/diagnostics/domain/trace/trace.js';
-import { FAMILIES } from '../kernel/nf-tables/nf-tables.js';
-import { SET_FLAG } from '../kernel/nf-tables/numbers.js';
-import { isFlagged } from '../kernel/nf-tables/objects.js';
+import { addressBytes, addressText } from '../kernel/netlink/addresses.js';
+import { HOOK } from '../kernel/nf-tables/expressions/kind.js';
+import { FAMILY, TABLE_FLAG, VERDICT_CODE } from '../kernel/nf-tables/numbers.js';
+import type { Chain, Rule } from '../kernel/nf-tables/objects.js';
 import type { Machine } from '../kernel/machine.js';
-import { answeredOnce, ANYTHING, Inquiry } from './inquiry.js';
-import { LEFT_ALONE, type PacketWalk } from './packet-walk.js';
-import { RememberedWalk } from './remembered-walk.js';
+import { addressesIn, copyOf, programOf, type Effect, type Flight, type Surroundings } from './nf-tables-program.js';
+import { LEFT_ALONE, type Packet, type PacketPath, type PacketWalk } from './packet-walk.js';
 
-const DEVICES: ReadonlyMap<string, number> = new Map([
-  ['lo', 1],
-  ['eth0', 2],
-]);
+const PROTOCOLS = { TCP: 6, UDP: 17, SCTP: 132 } as const;
+const SOURCE_PORT = 40_000;
+/** The kernel translates at these priorities, whatever the chains say. */
+const NAT_PRIORITIES: Readonly<Record<number, number>> = {
+  [HOOK.PREROUTING]: -100,
+  [HOOK.OUTPUT]: -100,
+  [HOOK.INPUT]: 100,
+  [HOOK.POSTROUTING]: 100,
+};
 
-type TableName = Pick<KernelTable, 'family' | 'name'>;
-/** Undefined where there is none. */
-type FindThe<Found> = () => Found | undefined;
-type FindChain = (name: string) => KernelChain | undefined;
-type IpTables = Exclude<KernelTable['family'], 'inet'>;
+type Then = (flight: Flight) => void;
+type Verdict = 'accept' | 'drop' | 'reject';
 
-/** What packets of a family come to. */
-interface Met {
-  readonly bases: readonly (KernelChain | undefined)[];
-  readonly ruleset: KernelRuleset;
+/** What is left of a chain when a jump returns to it. */
+interface Frame {
+  readonly rules: readonly Rule[];
+  readonly at: number;
+  readonly before: Frame | undefined;
 }
 
-/** Through all tables of nf_tables. */
+/** Through all tables of nf_tables, by what the simulated kernel itself keeps of them. */
 export class NfTablesWalk implements PacketWalk {
-  private readonly remembered = new RememberedWalk((packet, inquiry) => this.send(packet, inquiry));
-  private readonly names: Readonly<Record<IpTables, () => string>>;
-  private readonly chains = new Map<string, FindChain>();
-  private readonly elements = new Map<string, FindThe<KernelElement>>();
-  private readonly met = new Map<IpTables, Met>();
-  /** Of the packet that is on its way. */
-  private inquiry = new Inquiry();
+  private known = { version: '', paths: new Map<string, readonly PacketPath[]>() };
+  private readonly surroundings: Surroundings;
 
-  constructor(private readonly machine: Pick<Machine, 'nfTables' | 'links' | 'localAddresses'>) {
-    const { nfTables } = machine;
-    const namesIn = (family: IpTables) =>
-      answeredOnce(nfTables, () => namesOf(nfTables.kernelTables(family)));
-    this.names = { ip: namesIn('ip'), ip6: namesIn('ip6') };
+  constructor(private readonly machine: Pick<Machine, 'nfTables' | 'links' | 'localAddresses'>, now: () => number) {
+    this.surroundings = { now, isLocal: (address) => this.isLocal(addressText(address)) };
   }
 
   walk(packet: Packet): readonly PacketPath[] {
-    return this.remembered.walk(packet);
+    const { nfTables, links } = this.machine;
+    const version = `${nfTables.version} ${links.version}`;
+    if (this.known.version !== version) this.known = { version, paths: new Map() };
+    const { family, inputInterface, source, destination, protocol, destinationPort } = packet;
+    const key = `${family} ${inputInterface} ${source} ${destination} ${protocol} ${destinationPort}`;
+    let paths = this.known.paths.get(key);
+    if (!paths) this.known.paths.set(key, (paths = this.send(packet)));
+    return paths;
   }
 
-  private send(packet: Packet, inquiry: Inquiry): readonly PacketPath[] {
-    const family = nftFamily(packet.family);
-    const { machine } = this;
-    const { nfTables, links } = machine;
-    const names = inquiry.ask(nfTables, this.names[family]);
-    if (names === '') return LEFT_ALONE;
-    this.inquiry = inquiry;
-    const find: FindElement = (table, set, key) =>
-      this.isTimed(table, set.name)
-        ? inquiry.ask(ANYTHING, this.elementOf(table, set, key))
-        : inquiry.ask(nfTables, this.sharedElementOf(table, set, key));
-    const addresses = { has: (text: string) => inquiry.ask(links, () => machine.localAddresses.has(text)) };
-    const ruleset = this.ruleset(family);
-    return new RulesetWalk(ruleset, packet, addresses, find, () => undefined).paths();
-  }
-
-  /** The same object as long as the base chains are the same, so that what walks make of chains is kept. */
-  private ruleset(family: IpTables): KernelRuleset {
-    const tables = this.machine.nfTables.kernelTables(family);
-    const bases = tables.flatMap((table) => {
-      const find = this.chainsOf(table);
-      return baseChainsOf(table).chains.map(({ name }) => find(name));
-    });
-    const known = this.met.get(family);
-    if (known?.bases.length === bases.length && bases.every((base, at) => base === known.bases[at]))
-      return known.ruleset;
-    const ruleset = { tables: tables.map((table) => this.asked(table)), deviceNumbers: DEVICES };
-    this.met.set(family, { bases, ruleset });
-    return ruleset;
-  }
-
-  private asked(table: KernelTable): KernelTable {
-    const { family, name, number } = table;
-    const chains = new AskedChains(baseChainsOf(table).chains, this.chainsOf(table));
-    const setsOf = (): KernelTable['sets'] => this.current(table)?.sets ?? table.sets;
-    return {
-      family,
-      name,
-      number,
-      chains,
-      get sets() {
-        return setsOf();
-      },
+  private send(packet: Packet): readonly PacketPath[] {
+    const bases = this.basesFor(packet);
+    if (bases.length === 0) return LEFT_ALONE;
+    const paths = new Map<string, PacketPath>();
+    const end = (flight: Flight, verdict: Verdict): void => {
+      const path = pathOf(flight, verdict);
+      const key = JSON.stringify({ ...path, probability: 0 });
+      const probability = (paths.get(key)?.probability ?? 0) + path.probability;
+      paths.set(key, { ...path, probability });
     };
+    const at = (hook: number, flight: Flight, then: Then): void =>
+      this.throughHook(bases, hook, flight, then, end);
+    const done: Then = (flight) => end(flight, 'accept');
+    const isForNode = (flight: Flight): boolean => this.surroundings.isLocal(addressesIn(flight).destination);
+    const arrive: Then = (flight) =>
+      at(HOOK.PREROUTING, flight, (routed) =>
+        isForNode(routed)
+          ? at(HOOK.INPUT, routed, done)
+          : at(HOOK.FORWARD, routed, (forwarded) => at(HOOK.POSTROUTING, forwarded, done)),
+      );
+    const start = flightOf(packet);
+    if (packet.inputInterface !== undefined) arrive(start);
+    else
+      at(HOOK.OUTPUT, start, (sent) =>
+        at(HOOK.POSTROUTING, sent, (left) => {
+          if (!isForNode(left)) return done(left);
+          left.inputInterface = 'lo';
+          arrive(left);
+        }),
+      );
+    return [...paths.values()];
   }
 
-  /** Looks chains of a table up for the packet that is on its way. */
-  private chainsOf(table: TableName): FindChain {
-    return getOrMake(this.chains, `${table.family} ${table.name}`, () => {
-      const { nfTables } = this.machine;
-      const questions = new Map<string, FindThe<KernelChain>>();
-      const questionOf = (name: string) =>
-        answeredOnce(nfTables, () => this.current(table)?.chains.get(name));
-      return (name) =>
-        this.inquiry.ask(
-          nfTables,
-          getOrMake(questions, name, () => questionOf(name)),
-        );
-    });
-  }
-
-  private elementOf(table: TableName, set: KernelSet, key: Uint8Array): FindThe<KernelElement> {
-    return () => {
-      const current = this.current(table);
-      return current && this.machine.nfTables.findElement(current, set, key);
-    };
-  }
-
-  private sharedElementOf(table: TableName, set: KernelSet, key: Uint8Array): FindThe<KernelElement> {
-    const place = `${table.family} ${table.name} ${set.name} ${key.join(' ')}`;
-    return getOrMake(this.elements, place, () =>
-      answeredOnce(this.machine.nfTables, this.elementOf(table, set, key)),
+  /** In the order in which packets meet them. */
+  private basesFor({ family }: Packet): readonly Chain[] {
+    const own = family === 'IPv4' ? FAMILY.IP : FAMILY.IP6;
+    const tables = [...this.machine.nfTables.tables].filter(
+      (table) =>
+        (table.family === own || table.family === FAMILY.INET) && (table.flags & TABLE_FLAG.DORMANT) === 0,
     );
+    // The kernel puts a chain before those of the same priority that were there already.
+    return tables
+      .flatMap(({ chains }) => [...chains.values()].filter(({ base }) => base !== undefined))
+      .sort(
+        (one, other) =>
+          one.base!.priority - other.base!.priority ||
+          other.table.handle - one.table.handle ||
+          other.handle - one.handle,
+      );
   }
 
-  private current({ family, name }: TableName): KernelTable | undefined {
-    const met = this.machine.nfTables.kernelTables(family === 'ip6' ? 'ip6' : 'ip');
-    return met.find((table) => table.name === name && table.family === family);
+  private throughHook(
+    bases: readonly Chain[],
+    hook: number,
+    flight: Flight,
+    then: Then,
+    end: (flight: Flight, verdict: Verdict) => void,
+  ): void {
+    const here = bases.filter(({ base }) => base!.hook === hook);
+    const natPriority = NAT_PRIORITIES[hook] ?? Infinity;
+    const others = here.filter(({ base }) => base!.type !== 'nat');
+    const order = [
+      ...others.filter(({ base }) => base!.priority < natPriority),
+      ...here.filter(({ base }) => base!.type === 'nat'),
+      ...others.filter(({ base }) => base!.priority >= natPriority),
+    ];
+    const isDestination = hook === HOOK.PREROUTING || hook === HOOK.OUTPUT;
+    // Which end is settled is decided once all chains that translate have been asked.
+    const wasSettled = isDestination ? flight.destinationIsSettled : flight.sourceIsSettled;
+    const next = (index: number, current: Flight): void => {
+      const chain = order[index];
+      if (!chain) {
+        if (isDestination) current.destinationIsSettled = true;
+        else if (hook !== HOOK.FORWARD) current.sourceIsSettled = true;
+        return then(current);
+      }
+      const isDone = isDestination ? current.isTranslated : current.isMasqueraded;
+      if (chain.base!.type === 'nat' && (wasSettled || isDone)) return next(index + 1, current);
+      const frame = { rules: chain.rules, at: 0, before: undefined };
+      const policy: Verdict = chain.base!.policy === VERDICT_CODE.DROP ? 'drop' : 'accept';
+      this.follow(frame, 0, current, (decided, verdict = policy) =>
+        verdict === 'accept' ? next(index + 1, decided) : end(decided, verdict),
+      );
+    };
+    next(0, flight);
   }
 
-  /** Whether elements of the set may go because their time is over. */
-  private isTimed({ family, name }: TableName, set: string): boolean {
-    const found = this.machine.nfTables.view(FAMILIES[family], name)?.sets.get(set);
-    return !found || isFlagged(found, SET_FLAG.TIMEOUT);
+  /** Goes on with an expression of a rule. @param decide called for each way, without a verdict where no rule has one */
+  private follow(
+    frame: Frame | undefined,
+    expression: number,
+    flight: Flight,
+    decide: (flight: Flight, verdict?: Verdict) => void,
+  ): void {
+    for (let [current, from] = [frame, expression]; ; ) {
+      if (!current) return decide(flight);
+      const { rules, at, before } = current;
+      const rule = rules[at];
+      if (!rule) {
+        [current, from] = [before, 0];
+        continue;
+      }
+      const program = programOf(rule);
+      const following: Frame = { rules, at: at + 1, before };
+      let effect: Effect = 'next';
+      for (; from < program.length && effect === 'next'; from++)
+        effect = program[from]!(flight, this.surroundings);
+      if (effect === 'next' || effect === 'no match') [current, from] = [following, 0];
+      else if ('translated' in effect) return decide(flight, 'accept');
+      else if ('rejected' in effect) return decide(flight, 'reject');
+      else if ('choices' in effect) {
+        for (let choice = 0; choice < effect.choices; choice++) {
+          const chosen = copyOf(flight);
+          chosen.probability /= effect.choices;
+          effect.choose(chosen, choice);
+          this.follow(current, from, chosen, decide);
+        }
+        return;
+      } else {
+        const { code, chain } = effect;
+        if (code === VERDICT_CODE.ACCEPT) return decide(flight, 'accept');
+        if (code === VERDICT_CODE.DROP) return decide(flight, 'drop');
+        const target = (back: Frame | undefined): Frame => ({ rules: chain!.rules, at: 0, before: back });
+        if (code === VERDICT_CODE.JUMP) current = target(following);
+        else if (code === VERDICT_CODE.GOTO) current = target(before);
+        else current = code === VERDICT_CODE.RETURN ? before : following;
+        from = 0;
+      }
+    }
+  }
+
+  private isLocal(address: string): boolean {
+    return this.machine.localAddresses.has(address) || address === '::1' || address.startsWith('127.');
   }
 }
 
-/** Chains that ask whenever one is looked for. Of all of them only base chains are told. */
-class AskedChains extends Map<string, KernelChain> {
-  constructor(
-    private readonly bases: readonly KernelChain[],
-    private readonly find: FindChain,
-  ) {
-    super();
-  }
-
-  override get(name: string): KernelChain | undefined {
-    return this.find(name);
-  }
-
-  override values(): MapIterator<KernelChain> {
-    return this.bases.values();
-  }
+function flightOf({ family, inputInterface = '', source, destination, protocol, destinationPort }: Packet): Flight {
+  const isIPv6 = family === 'IPv6';
+  const network = Buffer.alloc(isIPv6 ? 40 : 20);
+  network[0] = isIPv6 ? 0x60 : 0x45;
+  network[isIPv6 ? 6 : 9] = PROTOCOLS[protocol];
+  const places = addressesIn({ network, isIPv6 });
+  const [from, to] = [addressBytes(source), addressBytes(destination)];
+  from.copy(places.source);
+  to.copy(places.destination);
+  const transport = Buffer.alloc(20);
+  transport.writeUInt16BE(SOURCE_PORT, 0);
+  transport.writeUInt16BE(destinationPort, 2);
+  return {
+    ...{ registers: Buffer.alloc(80), network, transport, isIPv6, inputInterface },
+    original: { source: from, destination: to, port: Buffer.from(transport.subarray(2, 4)) },
+    ...{ protocol: PROTOCOLS[protocol], mark: 0, priority: 0, probability: 1 },
+    ...{ destinationIsSettled: false, sourceIsSettled: false },
+    ...{ isTranslated: false, isMasqueraded: false, isSticky: false },
+  };
 }
 
-/** The chains that packets come to first. */
-interface BaseChains {
-  readonly chains: readonly KernelChain[];
-  /** Theirs, and which table it is. */
-  readonly names: string;
-}
-
-const NAMES = new WeakMap<readonly KernelTable[], string>();
-
-function namesOf(tables: readonly KernelTable[]): string {
-  return getOrMake(NAMES, tables, () => tables.map((table) => baseChainsOf(table).names).join('\n'));
-}
-
-const BASE_CHAINS = new WeakMap<KernelTable, BaseChains>();
-
-function baseChainsOf(table: KernelTable): BaseChains {
-  return getOrMake(BASE_CHAINS, table, () => {
-    const chains = [...table.chains.values()].filter(({ hook }) => hook);
-    const names = [table.number, table.family, table.name, ...chains.map(({ name }) => name)].join(' ');
-    return { chains, names };
-  });
+function pathOf(flight: Flight, verdict: Verdict): PacketPath {
+  const { probability, isMasqueraded: masquerade, isSticky: sticky, isTranslated } = flight;
+  if (verdict !== 'accept') return { verdict, probability, masquerade, sticky };
+  if (!isTranslated) return { verdict: 'untouched', probability, masquerade, sticky };
+  const endpoint = {
+    address: addressText(addressesIn(flight).destination),
+    port: flight.transport.readUInt16BE(2),
+  };
+  return { verdict: 'forward', endpoint, probability, masquerade, sticky };
 }

@@ -1,4 +1,4 @@
-import type { Packet, PacketPath } from '../../../src/diagnostics/domain/trace/trace.js';
+import type { Packet, PacketPath } from './packet-walk.js';
 import type { PacketWalk } from './packet-walk.js';
 
 /**

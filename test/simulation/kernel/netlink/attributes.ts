@@ -134,7 +134,7 @@ export function typeAt(bytes: Buffer, at: number): number {
   return bytes.readUInt16LE(at + 2) & NLA.TYPE_MASK;
 }
 
-function attributesBetween(bytes: Buffer, from: number, to: number): readonly number[] {
+export function attributesBetween(bytes: Buffer, from: number, to: number): readonly number[] {
   const found: number[] = [];
   for (let at = from; at + 4 <= to;) {
     const length = bytes.readUInt16LE(at);
