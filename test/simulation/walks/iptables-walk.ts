@@ -1,43 +1,34 @@
 import type { SavedChain } from '../../../src/domain/iptables/saved-tables.js';
-import { getOrMake } from '../../../src/domain/model/maps.js';
-import type { RuleSource, WalkedChain } from '../../../src/diagnostics/domain/iptables/rule.js';
-import { SavedRules } from '../../../src/diagnostics/domain/iptables/saved-rules.js';
-import { walkTables } from '../../../src/diagnostics/domain/iptables/tables-walk.js';
-import type { VirtualServerId } from '../../../src/domain/ipvs/virtual-server.js';
-import { walkIpvs, type WalkedServer } from '../../../src/diagnostics/domain/ipvs-walk.js';
-import type { Packet, PacketPath } from './packet-walk.js';
-import type { ProxiedPort } from '../../../src/domain/userspace/proxied-port.js';
-import { walkProxied } from '../../../src/diagnostics/domain/userspace-walk.js';
-import { serverAt } from '../kernel/ipvs/virtual-server.js';
+import { serverAt, type VirtualServer } from '../kernel/ipvs/virtual-server.js';
 import type { Machine } from '../kernel/machine.js';
-import { isBuiltIn } from '../kernel/programs/tables/table.js';
 import type { TableSet } from '../kernel/programs/tables/table-set.js';
-import { AskedSets } from './asked-sets.js';
-import { answeredOnce, ANYTHING, type Inquiry } from './inquiry.js';
-import { LEFT_ALONE, type PacketWalk } from './packet-walk.js';
-import { RememberedWalk } from './remembered-walk.js';
+import { meaningOf, type Flight, type Surroundings } from './iptables-rule.js';
+import { LEFT_ALONE, type Packet, type PacketPath, type PacketWalk } from './packet-walk.js';
 
-/** What stands for the process where it has a socket. */
-const IN_PROCESS = {
-  servicePort: 'any/service/tcp/port',
-  endpoints: [{ address: 'process', port: 0 }],
-  isSticky: false,
-} as unknown as ProxiedPort;
+type Hook = Flight['hook'];
+type Then = (flight: Flight) => void;
+type Verdict = 'accept' | 'drop' | 'reject';
+type End = (flight: Flight, verdict: Verdict) => void;
 
-/** What packets ask about the tables of a family. */
-interface Questions {
-  readonly chainsWithEffect: () => string;
-  readonly chain: (table: string, name: string) => () => SavedChain | undefined;
-}
+/** In the order in which packets meet them. IPVS sees those to this node before they are translated, those of this node after that. */
+const TABLES: Readonly<Record<Hook, readonly string[]>> = {
+  PREROUTING: ['raw', 'mangle', 'nat'],
+  INPUT: ['mangle', 'filter', 'security', 'ipvs', 'nat'],
+  FORWARD: ['mangle', 'filter', 'security'],
+  OUTPUT: ['raw', 'mangle', 'nat', 'ipvs', 'filter', 'security'],
+  POSTROUTING: ['mangle', 'nat'],
+};
+/** Schedulers that look at weights only to leave out real servers that have none. */
+const UNWEIGHTED: ReadonlySet<string> = new Set(['rr', 'lc', 'lblc', 'lblcr', 'dh', 'nq']);
+const BY_CLIENT: ReadonlySet<string> = new Set(['sh', 'mh']);
+/** IP_VS_SVC_F_… */
+const [PERSISTENT, HASH_SOURCE_PORT] = [1, 0x10];
 
-function questionsAbout(tables: TableSet): Questions {
-  const chains = new Map<string, () => SavedChain | undefined>();
-  const questionOf = (table: string, name: string) =>
-    answeredOnce(tables, () => tables.table(table)?.chains.get(name));
-  return {
-    chainsWithEffect: answeredOnce(tables, () => tables.chainsWithEffect),
-    chain: (table, name) => getOrMake(chains, `${table} ${name}`, () => questionOf(table, name)),
-  };
+/** What is left of a chain when a jump returns to it. */
+interface Frame {
+  readonly rules: SavedChain['rules'];
+  readonly at: number;
+  readonly before: Frame | undefined;
 }
 
 /**
@@ -45,9 +36,7 @@ function questionsAbout(tables: TableSet): Questions {
  * the other variant, too, which are left out: nothing removes what is written there, and so whoever writes there is seen to serve nobody.
  */
 export class IptablesWalk implements PacketWalk {
-  private readonly chains = new WeakMap<SavedChain, WalkedChain>();
-  private readonly asked = new Map<TableSet, Questions>();
-  private readonly remembered = new RememberedWalk((packet, inquiry) => this.send(packet, inquiry));
+  private known = { version: '', paths: new Map<string, readonly PacketPath[]>() };
 
   constructor(private readonly machine: Machine) {}
 
@@ -56,76 +45,218 @@ export class IptablesWalk implements PacketWalk {
   }
 
   walk(packet: Packet): readonly PacketPath[] {
-    return this.remembered.walk(packet);
+    const { programs, servers, links, iptables, isProxying } = this.machine;
+    const tables = programs.tableSet(packet.family, iptables);
+    if (servers.view().size === 0 && tables.chainsWithEffect === '') return LEFT_ALONE;
+    // Sockets come and go without a version.
+    if (isProxying) return new TablesWalk(this.machine, tables, packet).paths();
+    const [v4, v6] = (['IPv4', 'IPv6'] as const).map((family) => programs.tableSet(family, iptables).version);
+    const version = [v4, v6, servers.version, links.version, programs.sets.version].join(' ');
+    if (this.known.version !== version) this.known = { version, paths: new Map() };
+    const { inputInterface, source, destination, protocol, destinationPort } = packet;
+    const key = `${inputInterface} ${source} ${destination} ${protocol} ${destinationPort}`;
+    let paths = this.known.paths.get(key);
+    if (!paths)
+      this.known.paths.set(key, (paths = new TablesWalk(this.machine, tables, packet).paths()));
+    return paths;
   }
+}
 
-  private send(packet: Packet, inquiry: Inquiry): readonly PacketPath[] {
-    const { machine } = this;
-    const { programs, servers, links } = machine;
-    const tables = programs.tableSet(packet.family, machine.iptables);
-    const isWithoutServers = inquiry.ask(servers, () => servers.view().size === 0);
-    // Without a rule no packet comes to the process either.
-    const asked = getOrMake(this.asked, tables, () => questionsAbout(tables));
-    const effective = inquiry.ask(tables, asked.chainsWithEffect);
-    if (isWithoutServers && effective === '') return LEFT_ALONE;
-    const rules = this.rulesOf(tables, asked.chain, effective, inquiry);
-    const environment = { localAddresses: inquiry.ask(links, () => machine.addresses) };
-    const proxied = (protocol: string, port: number) =>
-      inquiry.ask(ANYTHING, () => machine.hasSocketAt(protocol, port)) ? IN_PROCESS : undefined;
-    if (inquiry.ask(ANYTHING, () => machine.isProxying))
-      return walkProxied(rules, proxied, packet, environment);
-    const sets = new AskedSets(programs.sets, inquiry);
-    if (isWithoutServers) return walkTables(rules, packet, environment, { sets });
-    // Rules lead to no service address but the one that the packet was sent to.
-    const isOwn = inquiry.ask(links, () => machine.serviceAddresses.has(packet.destination));
-    const addresses = new Set(isOwn ? [packet.destination] : []);
-    const server = (id: VirtualServerId) => this.server(id, inquiry);
-    return walkIpvs({ rules, sets, addresses, server }, packet, environment);
-  }
+/** The way of one packet. */
+class TablesWalk {
+  private readonly found = new Map<string, PacketPath>();
+  private readonly surroundings: Surroundings;
 
-  private rulesOf(
-    tables: TableSet,
-    chainOf: Questions['chain'],
-    effective: string,
-    inquiry: Inquiry,
-  ): RuleSource {
-    return {
-      chain: (table, name) => {
-        if (isBuiltIn(table, name) && !effective.includes(` ${table}/${name}`)) return undefined;
-        const saved = inquiry.ask(tables, chainOf(table, name));
-        return saved && this.walked(table, saved);
-      },
+  constructor(
+    private readonly machine: Machine,
+    private readonly tables: TableSet,
+    private readonly packet: Packet,
+  ) {
+    this.surroundings = {
+      isLocal: (address) => this.isLocal(address),
+      ownAddress: ({ inputInterface }) => this.ownAddress(inputInterface),
+      members: (name) => machine.programs.sets.get(name),
     };
   }
 
-  private walked(table: string, saved: SavedChain): WalkedChain {
-    let chain = this.chains.get(saved);
-    if (!chain) {
-      const alone = new SavedRules([{ name: table, chains: [saved] }], (_table, name) =>
-        name.startsWith('KUBE-'),
+  paths(): readonly PacketPath[] {
+    const { packet } = this;
+    const end: End = (flight, verdict) => this.ended(flight, verdict);
+    const done: Then = (flight) => end(flight, 'accept');
+    const at = (hook: Hook, flight: Flight, then: Then): void => this.throughHook(hook, flight, then, end);
+    const leave = (flight: Flight): void =>
+      at('OUTPUT', flight, (routed) => {
+        const isAgain = routed.isSentAnew;
+        routed.isSentAnew = false;
+        if (isAgain) at('OUTPUT', routed, leftBy);
+        else leftBy(routed);
+      });
+    const leftBy: Then = (flight) =>
+      at('POSTROUTING', flight, (sent) => {
+        if (!this.isLocal(sent.destination)) return done(sent);
+        sent.inputInterface = 'lo';
+        at('PREROUTING', sent, enter);
+      });
+    const enter: Then = (flight) =>
+      at('INPUT', flight, (entered) => {
+        if (!entered.isSentAnew) return done(entered);
+        entered.isSentAnew = false;
+        entered.inputInterface = '';
+        at('OUTPUT', entered, (sent) => at('POSTROUTING', sent, done));
+      });
+    const start = this.start();
+    if (packet.inputInterface === undefined) leave(start);
+    else
+      at('PREROUTING', start, (routed) =>
+        this.isLocal(routed.destination)
+          ? enter(routed)
+          : at('FORWARD', routed, (forwarded) => at('POSTROUTING', forwarded, done)),
       );
-      chain = alone.chain(table, saved.name)!;
-      this.chains.set(saved, chain);
-    }
-    return chain;
+    return [...this.found.values()];
   }
 
-  private server(asked: VirtualServerId, inquiry: Inquiry): WalkedServer | undefined {
-    const { address, protocol, port } = asked;
-    const id = serverAt(asked);
-    const { servers } = this.machine;
-    const revision = inquiry.ask(servers, () => servers.revisionOf(id));
-    const found = revision === undefined ? undefined : servers.find(id);
-    if (!found) return undefined;
-    const { scheduler, flags, timeout, destinations } = found;
-    const server = {
-      address,
-      protocol,
-      port,
-      scheduler,
-      flags,
-      persistenceSeconds: (flags & 1) === 0 ? 0 : timeout,
+  private start(): Flight {
+    const { machine, packet } = this;
+    const { destination, destinationPort: port, inputInterface } = packet;
+    // To an address of its own the node sends with that address as the source.
+    const isToOwn = inputInterface === undefined && machine.serviceAddresses.has(destination);
+    return {
+      ...{ packet, hook: 'OUTPUT', source: isToOwn ? destination : packet.source, destination, port },
+      ...{ inputInterface: inputInterface ?? '', mark: 0, connectionMark: 0 },
+      ...{ isTranslated: false, isMasqueraded: false, isUntracked: false },
+      ...{ destinationIsSettled: false, sourceIsSettled: false },
+      ...{ taken: undefined, isSentAnew: false, lists: [], isSticky: false, probability: 1 },
     };
-    return { server, realServers: [...destinations.values()] };
+  }
+
+  private throughHook(hook: Hook, flight: Flight, then: Then, end: End): void {
+    flight.hook = hook;
+    const names = TABLES[hook];
+    const next = (index: number, current: Flight): void => {
+      const name = names[index];
+      if (name === undefined || current.isSentAnew) return then(current);
+      const goOn: Then = (later) => next(index + 1, later);
+      if (name === 'ipvs') return this.balance(current, goOn, end);
+      if (name === 'nat') {
+        const isDestination = hook === 'PREROUTING' || hook === 'OUTPUT';
+        const isSettled = isDestination ? current.destinationIsSettled : current.sourceIsSettled;
+        if (isSettled || current.isUntracked) return goOn(current);
+        return this.throughTable(name, current, (translated) => {
+          if (isDestination) translated.destinationIsSettled = true;
+          else translated.sourceIsSettled = true;
+          goOn(translated);
+        }, end);
+      }
+      this.throughTable(name, current, goOn, end);
+    };
+    next(0, flight);
+  }
+
+  private throughTable(table: string, flight: Flight, then: Then, end: End): void {
+    const chain = this.tables.table(table)?.chains.get(flight.hook);
+    if (!chain) return then(flight);
+    const policy: Verdict = chain.policy === 'DROP' ? 'drop' : 'accept';
+    this.follow(table, { rules: chain.rules, at: 0, before: undefined }, flight, (decided, verdict = policy) =>
+      verdict === 'accept' ? then(decided) : end(decided, verdict),
+    );
+  }
+
+  private follow(
+    table: string,
+    frame: Frame | undefined,
+    flight: Flight,
+    decide: (flight: Flight, verdict?: Verdict) => void,
+  ): void {
+    for (let current = frame; ; ) {
+      if (!current) return decide(flight);
+      const { rules, at, before }: Frame = current;
+      const text = rules[at];
+      if (text === undefined) {
+        current = before;
+        continue;
+      }
+      const following: Frame = { rules, at: at + 1, before };
+      const { tests, effects, probability, target } = meaningOf(text);
+      if (!tests.every((test) => test(flight, this.surroundings))) {
+        current = following;
+        continue;
+      }
+      if (probability < 1) {
+        const other = { ...flight, probability: flight.probability * (1 - probability) };
+        flight.probability *= probability;
+        this.follow(table, following, other, decide);
+      }
+      for (const effect of effects) effect(flight);
+      const next = target(flight, this.surroundings);
+      if (next === 'next') current = following;
+      else if (next === 'return') current = before;
+      else if (typeof next === 'string') return decide(flight, next);
+      else {
+        const called = this.tables.table(table)?.chains.get(next.chain);
+        current = called
+          ? { rules: called.rules, at: 0, before: next.isGoto ? before : following }
+          : following;
+      }
+    }
+  }
+
+  /** What IPVS makes of it. One of weight 0 gets no new connections. */
+  private balance(flight: Flight, then: Then, end: End): void {
+    const { destination: address, port, packet } = flight;
+    const at = (number: number): VirtualServer | undefined =>
+      this.machine.servers.find(serverAt({ address, port: number, protocol: packet.protocol }));
+    const server = flight.taken ? undefined : (at(port) ?? at(0));
+    if (!server) return then(flight);
+    const { scheduler, flags, destinations } = server;
+    const used = [...destinations.values()].filter(({ weight }) => weight > 0);
+    if (used.length === 0) return end(flight, 'reject');
+    const weightOf = ({ weight }: { readonly weight: number }) => (UNWEIGHTED.has(scheduler) ? 1 : weight);
+    const total = used.reduce((sum, each) => sum + weightOf(each), 0);
+    const isSticky =
+      (flags & PERSISTENT) !== 0 ||
+      scheduler === 'dh' ||
+      (BY_CLIENT.has(scheduler) && (flags & HASH_SOURCE_PORT) === 0);
+    for (const real of used)
+      then({
+        ...flight,
+        ...{ destination: real.address, port: real.port === 0 ? port : real.port, isSticky },
+        taken: { address, port },
+        isSentAnew: !this.isLocal(real.address),
+        probability: (flight.probability * weightOf(real)) / total,
+      });
+  }
+
+  private ended(flight: Flight, verdict: Verdict): void {
+    const path = this.pathOf(flight, verdict);
+    const key = `${path.verdict} ${path.endpoint?.address} ${path.endpoint?.port} ${path.masquerade} ${path.sticky}`;
+    const probability = (this.found.get(key)?.probability ?? 0) + path.probability;
+    this.found.set(key, { ...path, probability });
+  }
+
+  private pathOf(flight: Flight, verdict: Verdict): PacketPath {
+    const { destination: address, port, packet, probability, isMasqueraded: masquerade } = flight;
+    const { machine } = this;
+    if (verdict !== 'accept') return { verdict, probability, masquerade, sticky: false };
+    if (!flight.isTranslated && !flight.taken)
+      return { verdict: 'untouched', probability, masquerade, sticky: false };
+    const isProxied =
+      machine.isProxying && this.isLocal(address) && machine.hasSocketAt(packet.protocol, port);
+    // The process makes a connection of its own.
+    if (isProxied) {
+      const endpoint = { address: 'process', port: 0 };
+      return { verdict: 'forward', endpoint, probability, masquerade: true, sticky: false };
+    }
+    return { verdict: 'forward', endpoint: { address, port }, probability, masquerade, sticky: flight.isSticky };
+  }
+
+  private isLocal(address: string): boolean {
+    return this.machine.localAddresses.has(address) || address === '::1' || address.startsWith('127.');
+  }
+
+  /** Packets that come in get an address of their interface; those of the node itself get loopback. */
+  private ownAddress(inputInterface: string): string {
+    const isIPv6 = this.packet.family === 'IPv6';
+    const own = [...this.machine.addresses].find((address) => address.includes(':') === isIPv6);
+    return inputInterface === '' || own === undefined ? (isIPv6 ? '::1' : '127.0.0.1') : own;
   }
 }
