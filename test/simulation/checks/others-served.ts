@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Step } from '../schedule/schedule.js';
 import type { Simulation } from '../simulation.js';
+import { mayFindSilence } from './budgets.js';
 
 /** Simulated milliseconds within which all others have what they ask for. */
 const LIMIT = 120_000;
@@ -75,6 +76,8 @@ export async function unreportedRejection(
   const { cluster, everyCommit, history, world } = simulation;
   const { source } = world.settings;
   const refused = new Set(steps.flatMap((step) => refusedService(step) ?? []));
+  // Nobody has heard of the change while a watch is silent, or not back yet.
+  if (mayFindSilence(simulation) || !cluster.isFollowed) return undefined;
   // Events cannot be posted while the API server is in trouble, and go to the log where there is none.
   if (source !== 'api' || refused.size === 0 || steps.some(({ name }) => !LETS_EVENTS_PASS.has(name)))
     return undefined;

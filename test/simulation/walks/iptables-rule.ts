@@ -32,13 +32,21 @@ export interface Flight {
 export interface Surroundings {
   readonly isLocal: (address: string) => boolean;
   readonly ownAddress: (flight: Flight) => string;
-  readonly members: (set: string) => { readonly type: string; readonly members: ReadonlySet<string> } | undefined;
+  readonly members: (
+    set: string,
+  ) => { readonly type: string; readonly members: ReadonlySet<string> } | undefined;
 }
 
 type Test = (flight: Flight, surroundings: Surroundings) => boolean;
 
 /** Where a packet goes after a rule: on, to a chain, or nowhere any more. */
-export type Next = 'next' | 'accept' | 'drop' | 'reject' | 'return' | { readonly chain: string; readonly isGoto: boolean };
+export type Next =
+  | 'next'
+  | 'accept'
+  | 'drop'
+  | 'reject'
+  | 'return'
+  | { readonly chain: string; readonly isGoto: boolean };
 
 /** What a rule means. */
 export interface Meaning {
@@ -70,8 +78,23 @@ const PROTOCOLS: Readonly<Record<string, string>> = {
 /** Options and matches that decide about nothing, with the number of words behind them. */
 const WITHOUT_EFFECT: Readonly<Record<string, number>> = {
   ...{ '--comment': 1, '--nfacct-name': 1, '--random': 0, '--random-fully': 0, '--persistent': 0 },
-  ...{ '--reject-with': 1, '--reap': 0, '--rsource': 0, '--mask': 1, '--seconds': 1, '--ipvs': 0, '--mode': 1 },
-  ...{ '--log-prefix': 1, '--log-level': 1, '--set-mss': 1, '--clamp-mss-to-pmtu': 0, '--nfmask': 1, '--ctmask': 1 },
+  ...{
+    '--reject-with': 1,
+    '--reap': 0,
+    '--rsource': 0,
+    '--mask': 1,
+    '--seconds': 1,
+    '--ipvs': 0,
+    '--mode': 1,
+  },
+  ...{
+    '--log-prefix': 1,
+    '--log-level': 1,
+    '--set-mss': 1,
+    '--clamp-mss-to-pmtu': 0,
+    '--nfmask': 1,
+    '--ctmask': 1,
+  },
   ...{ '--vproto': 1, '--return-nomatch': 0 },
 };
 
@@ -169,7 +192,9 @@ class RuleText {
       }
       case '--dst-type': {
         const types = value().split(',');
-        return this.test(({ destination }, { isLocal }) => types.includes(isLocal(destination) ? 'LOCAL' : 'UNICAST'));
+        return this.test(({ destination }, { isLocal }) =>
+          types.includes(isLocal(destination) ? 'LOCAL' : 'UNICAST'),
+        );
       }
       case '--src-type': {
         const types = value().split(',');
@@ -247,7 +272,8 @@ function targetOf(name: string, isGoto: boolean, options: ReadonlyMap<string, st
       return () => 'return';
     case 'DNAT': {
       const text = options.get('--to-destination')!;
-      const [, bracketed, plain, port] = text.includes('.') || text.startsWith('[') ? TO.exec(text)! : [text, text];
+      const [, bracketed, plain, port] =
+        text.includes('.') || text.startsWith('[') ? TO.exec(text)! : [text, text];
       return (flight) => {
         flight.destination = bracketed ?? (plain || flight.destination);
         if (port !== undefined) flight.port = Number(port);

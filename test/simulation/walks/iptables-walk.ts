@@ -56,8 +56,7 @@ export class IptablesWalk implements PacketWalk {
     const { inputInterface, source, destination, protocol, destinationPort } = packet;
     const key = `${inputInterface} ${source} ${destination} ${protocol} ${destinationPort}`;
     let paths = this.known.paths.get(key);
-    if (!paths)
-      this.known.paths.set(key, (paths = new TablesWalk(this.machine, tables, packet).paths()));
+    if (!paths) this.known.paths.set(key, (paths = new TablesWalk(this.machine, tables, packet).paths()));
     return paths;
   }
 }
@@ -141,11 +140,16 @@ class TablesWalk {
         const isDestination = hook === 'PREROUTING' || hook === 'OUTPUT';
         const isSettled = isDestination ? current.destinationIsSettled : current.sourceIsSettled;
         if (isSettled || current.isUntracked) return goOn(current);
-        return this.throughTable(name, current, (translated) => {
-          if (isDestination) translated.destinationIsSettled = true;
-          else translated.sourceIsSettled = true;
-          goOn(translated);
-        }, end);
+        return this.throughTable(
+          name,
+          current,
+          (translated) => {
+            if (isDestination) translated.destinationIsSettled = true;
+            else translated.sourceIsSettled = true;
+            goOn(translated);
+          },
+          end,
+        );
       }
       this.throughTable(name, current, goOn, end);
     };
@@ -156,8 +160,11 @@ class TablesWalk {
     const chain = this.tables.table(table)?.chains.get(flight.hook);
     if (!chain) return then(flight);
     const policy: Verdict = chain.policy === 'DROP' ? 'drop' : 'accept';
-    this.follow(table, { rules: chain.rules, at: 0, before: undefined }, flight, (decided, verdict = policy) =>
-      verdict === 'accept' ? then(decided) : end(decided, verdict),
+    this.follow(
+      table,
+      { rules: chain.rules, at: 0, before: undefined },
+      flight,
+      (decided, verdict = policy) => (verdict === 'accept' ? then(decided) : end(decided, verdict)),
     );
   }
 
@@ -167,7 +174,7 @@ class TablesWalk {
     flight: Flight,
     decide: (flight: Flight, verdict?: Verdict) => void,
   ): void {
-    for (let current = frame; ; ) {
+    for (let current = frame; ;) {
       if (!current) return decide(flight);
       const { rules, at, before }: Frame = current;
       const text = rules[at];
@@ -246,7 +253,13 @@ class TablesWalk {
       const endpoint = { address: 'process', port: 0 };
       return { verdict: 'forward', endpoint, probability, masquerade: true, sticky: false };
     }
-    return { verdict: 'forward', endpoint: { address, port }, probability, masquerade, sticky: flight.isSticky };
+    return {
+      verdict: 'forward',
+      endpoint: { address, port },
+      probability,
+      masquerade,
+      sticky: flight.isSticky,
+    };
   }
 
   private isLocal(address: string): boolean {

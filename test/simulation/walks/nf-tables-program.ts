@@ -1,7 +1,6 @@
 import { attributesBetween, attributesOf, type Attributes } from '../kernel/netlink/attributes.js';
-import { DATA, EXPR, SET_FLAG, VERDICT } from '../kernel/nf-tables/numbers.js';
-import { isFlagged, type Chain, type Element, type NftSet, type Rule, type Verdict } from '../kernel/nf-tables/objects.js';
-import { RangeIndex } from '../kernel/nf-tables/reading/range-index.js';
+import { DATA, EXPR, VERDICT } from '../kernel/nf-tables/numbers.js';
+import type { Chain, Element, NftSet, Rule, Verdict } from '../kernel/nf-tables/objects.js';
 
 /** The registers of a rule and the packet, as one way through the rules has them. */
 export interface Flight {
@@ -146,21 +145,11 @@ const CT: Readonly<Record<number, (flight: Flight) => Buffer>> = {
   22: ({ original }) => original.destination,
 };
 
-const RANGES = new WeakMap<NftSet, { readonly at: number; readonly index: RangeIndex }>();
-
-function find(set: NftSet, key: Buffer, now: number): Element | undefined {
-  const isThere = (element: Element | undefined): element is Element =>
-    element !== undefined && element.expires > now;
-  let found: Element | undefined;
-  if (isFlagged(set, SET_FLAG.INTERVAL)) {
-    let ranges = RANGES.get(set);
-    if (ranges?.at !== set.table.changedAt)
-      RANGES.set(set, (ranges = { at: set.table.changedAt, index: new RangeIndex(set) }));
-    found = ranges.index.find(key);
-  } else found = set.elements.get(key.toString('latin1'));
-  if (isThere(found)) return found;
-  const other = set.elements.get('');
-  return isThere(other) ? other : undefined;
+/** The element of the key, or the one for all other keys. No set of a world has ranges. */
+function elementFor({ elements }: NftSet, key: Buffer, now: number): Element | undefined {
+  return [key.toString('latin1'), '']
+    .map((id) => elements.get(id))
+    .find((element) => element !== undefined && element.expires > now);
 }
 
 const pass: () => Instruction = () => () => NEXT;
@@ -251,7 +240,7 @@ const READERS: Readonly<Record<string, (listed: Listed) => Instruction>> = {
     const register = data!.be32(3);
     const isInverted = ((data!.be32(5) ?? 0) & 1) !== 0;
     return (flight, { now }) => {
-      const element = find(set!, flight.registers.subarray(at, at + set!.keyLength), now());
+      const element = elementFor(set!, flight.registers.subarray(at, at + set!.keyLength), now());
       if ((element === undefined) !== isInverted) return NO_MATCH;
       if (register === undefined || !element) return NEXT;
       if (element.verdict) return element.verdict;
@@ -283,7 +272,8 @@ const READERS: Readonly<Record<string, (listed: Listed) => Instruction>> = {
       if (isSource) flight.isMasqueraded = true;
       else {
         const { destination } = addressesIn(flight);
-        if (address !== undefined) flight.registers.copy(destination, 0, place(address), place(address) + destination.length);
+        if (address !== undefined)
+          flight.registers.copy(destination, 0, place(address), place(address) + destination.length);
         if (port !== undefined) flight.registers.copy(flight.transport, 2, place(port), place(port) + 2);
         flight.isTranslated = true;
       }
@@ -327,4 +317,3 @@ export function addressesIn({ network, isIPv6 }: Pick<Flight, 'network' | 'isIPv
     destination: network.subarray(at + length, at + 2 * length),
   };
 }
-

@@ -1,9 +1,16 @@
 import { addressBytes, addressText } from '../kernel/netlink/addresses.js';
-import { HOOK } from '../kernel/nf-tables/expressions/kind.js';
+import { HOOK } from '../kernel/nf-tables/expressions.js';
 import { FAMILY, TABLE_FLAG, VERDICT_CODE } from '../kernel/nf-tables/numbers.js';
 import type { Chain, Rule } from '../kernel/nf-tables/objects.js';
 import type { Machine } from '../kernel/machine.js';
-import { addressesIn, copyOf, programOf, type Effect, type Flight, type Surroundings } from './nf-tables-program.js';
+import {
+  addressesIn,
+  copyOf,
+  programOf,
+  type Effect,
+  type Flight,
+  type Surroundings,
+} from './nf-tables-program.js';
 import { LEFT_ALONE, type Packet, type PacketPath, type PacketWalk } from './packet-walk.js';
 
 const PROTOCOLS = { TCP: 6, UDP: 17, SCTP: 132 } as const;
@@ -31,7 +38,10 @@ export class NfTablesWalk implements PacketWalk {
   private known = { version: '', paths: new Map<string, readonly PacketPath[]>() };
   private readonly surroundings: Surroundings;
 
-  constructor(private readonly machine: Pick<Machine, 'nfTables' | 'links' | 'localAddresses'>, now: () => number) {
+  constructor(
+    private readonly machine: Pick<Machine, 'nfTables' | 'links' | 'localAddresses'>,
+    now: () => number,
+  ) {
     this.surroundings = { now, isLocal: (address) => this.isLocal(addressText(address)) };
   }
 
@@ -140,7 +150,7 @@ export class NfTablesWalk implements PacketWalk {
     flight: Flight,
     decide: (flight: Flight, verdict?: Verdict) => void,
   ): void {
-    for (let [current, from] = [frame, expression]; ; ) {
+    for (let [current, from] = [frame, expression]; ;) {
       if (!current) return decide(flight);
       const { rules, at, before } = current;
       const rule = rules[at];
@@ -182,7 +192,14 @@ export class NfTablesWalk implements PacketWalk {
   }
 }
 
-function flightOf({ family, inputInterface = '', source, destination, protocol, destinationPort }: Packet): Flight {
+function flightOf({
+  family,
+  inputInterface = '',
+  source,
+  destination,
+  protocol,
+  destinationPort,
+}: Packet): Flight {
   const isIPv6 = family === 'IPv6';
   const network = Buffer.alloc(isIPv6 ? 40 : 20);
   network[0] = isIPv6 ? 0x60 : 0x45;

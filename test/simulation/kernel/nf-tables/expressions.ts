@@ -17,7 +17,7 @@ import type { Transaction } from './transaction.js';
 
 /** The kernel's size of a rule has twelve bits; an expression takes about this many bytes of it. */
 const [MOST_BYTES, BYTES_EACH, MOST_EXPRESSIONS] = [4096, 24, 128];
-const HOOK = { PREROUTING: 0, INPUT: 1, FORWARD: 2, OUTPUT: 3, POSTROUTING: 4 } as const;
+export const HOOK = { PREROUTING: 0, INPUT: 1, FORWARD: 2, OUTPUT: 3, POSTROUTING: 4 } as const;
 
 type Meaning = Omit<Expression, 'name'>;
 
