@@ -145,8 +145,8 @@ const CT: Readonly<Record<number, (flight: Flight) => Buffer>> = {
   22: ({ original }) => original.destination,
 };
 
-/** The element of the key, or the one for all other keys. No set of a world has ranges. */
-function elementFor({ elements }: NftSet, key: Buffer, now: number): Element | undefined {
+/** The element of the key at this time, in milliseconds, or the one for all other keys. No set of a world has ranges. */
+export function elementFor({ elements }: NftSet, key: Buffer, now: number): Element | undefined {
   return [key.toString('latin1'), '']
     .map((id) => elements.get(id))
     .find((element) => element !== undefined && element.expires > now);

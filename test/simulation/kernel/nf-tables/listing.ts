@@ -45,7 +45,7 @@ import type { Notice, SetElement } from './transaction.js';
 /* How the kernel tells of what it keeps: the attributes of each message, in its order. */
 
 /** @param isGone for all of these: only what names it */
-export function putTable(builder: MessageBuilder, table: Table, isGone = false): void {
+function putTable(builder: MessageBuilder, table: Table, isGone = false): void {
   const { name, handle, flags, userdata, chains, sets, counters } = table;
   // Sets without a name belong to the rules that look into them.
   const namedSets = [...sets.values()].filter((set) => !isFlagged(set, SET_FLAG.ANONYMOUS));
@@ -54,7 +54,7 @@ export function putTable(builder: MessageBuilder, table: Table, isGone = false):
   if (!isGone) builder.be32(TABLE.FLAGS, flags).attribute(TABLE.USERDATA, userdata);
 }
 
-export function putChain(builder: MessageBuilder, chain: Chain, isGone = false): void {
+function putChain(builder: MessageBuilder, chain: Chain, isGone = false): void {
   const { table, name, handle, base, rules, jumps, userdata } = chain;
   builder.text(CHAIN.TABLE, table.name).text(CHAIN.NAME, name).be64(CHAIN.HANDLE, handle);
   if (isGone) return;
@@ -67,7 +67,7 @@ export function putChain(builder: MessageBuilder, chain: Chain, isGone = false):
 }
 
 /** @param before the rule in front of it */
-export function putRule(builder: MessageBuilder, rule: Rule, before?: Rule): void {
+function putRule(builder: MessageBuilder, rule: Rule, before?: Rule): void {
   const { chain, handle, dumped, userdata } = rule;
   builder.text(RULE.TABLE, chain.table.name).text(RULE.CHAIN, chain.name).be64(RULE.HANDLE, handle);
   builder.be64(RULE.POSITION, before?.handle).attribute(RULE.EXPRESSIONS, dumped);
@@ -75,7 +75,7 @@ export function putRule(builder: MessageBuilder, rule: Rule, before?: Rule): voi
 }
 
 /** @param release of the kernel: since 6.16 they tell how many elements it has */
-export function putSet(builder: MessageBuilder, set: NftSet, release: number, isGone = false): void {
+function putSet(builder: MessageBuilder, set: NftSet, release: number, isGone = false): void {
   builder.text(SET.TABLE, set.table.name).text(SET.NAME, set.name).be64(SET.HANDLE, set.handle);
   if (isGone) return;
   builder.be32(SET.FLAGS, unlessZero(set.flags));
@@ -94,14 +94,14 @@ function unlessZero(value: number): number | undefined {
 }
 
 /** A message about elements of a set, whose list `put` fills. */
-export function putElements(builder: MessageBuilder, set: NftSet, put: () => void): void {
+function putElements(builder: MessageBuilder, set: NftSet, put: () => void): void {
   builder.text(ELEMENTS.TABLE, set.table.name).text(ELEMENTS.SET, set.name);
   builder.plainNest(ELEMENTS.LIST, put);
 }
 
 const elementBuilder = new MessageBuilder();
 
-export function putElement(builder: MessageBuilder, set: NftSet, element: Element, now: number): void {
+function putElement(builder: MessageBuilder, set: NftSet, element: Element, now: number): void {
   if (isFlagged(set, SET_FLAG.TIMEOUT))
     return void builder.plainNest(LIST_ELEM, () => putElementParts(builder, set, element, now));
   if (!element.listed) {

@@ -1,7 +1,5 @@
-import type { FindElement } from '../../../../src/diagnostics/domain/nftables/elements.js';
 import { getOrMake } from '../../../../src/domain/model/maps.js';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
-import type { KernelTable } from '../../../../src/domain/nftables/kernel/ruleset.js';
 import { E, HEADER, NLM_F, aligned } from '../netlink/numbers.js';
 import {
   acknowledge,
@@ -12,7 +10,6 @@ import {
   type NetlinkProtocol,
 } from '../netlink/requests.js';
 import { Batch, type BatchOutcome, type Fault } from './batch.js';
-import { KernelTables } from './kernel-tables.js';
 import { generationMessage, noticeMessage, Questions, type Now } from './listing.js';
 import { BATCH_BEGIN, FAMILY, GROUP, MSG, SUBSYSTEM } from './numbers.js';
 import { messageOf, newTable, tableId, type Context, type Table } from './objects.js';
@@ -26,9 +23,6 @@ const BATCH_GENID = 1;
 const FIRST_WITH_UNNUMBERED_ELEMENTS = 613;
 /** The kernel's numbers for families of tables. */
 export const FAMILIES = { inet: FAMILY.INET, ip: FAMILY.IP, ip6: FAMILY.IP6 } as const;
-
-/** Of tables that packets of one IP family meet. */
-type IpTables = 'ip' | 'ip6';
 
 /** A transaction that was committed. */
 interface Commit {
@@ -94,14 +88,11 @@ export class NfTables implements NetlinkProtocol {
   private readonly questions: Questions;
   private readonly listeners: ((commit: Commit) => void)[] = [];
   private readonly batchListeners: ((family: IpFamily, isTaken: boolean) => void)[] = [];
-  private readonly read: KernelTables;
-  private met = { version: Number.NaN, tables: new Map<IpTables, readonly KernelTable[]>() };
   private last = 1;
 
   constructor(private readonly options: NfTablesOptions) {
     const [major = 0, minor = 0] = (options.release ?? '6.18').split(/[.-]/).map(Number);
     this.context = { tables: new Map(), release: major * 100 + minor, lastTableHandle: 0 };
-    this.read = new KernelTables(options.now);
     this.now = { generation: () => this.last, time: options.now, nameOf: () => 'node' };
     this.questions = new Questions(this.context, this.now, (family) => this.keptElsewhere(family));
   }
@@ -136,34 +127,12 @@ export class NfTables implements NetlinkProtocol {
     return this.context.tables.values();
   }
 
-  /** A table as the program would read it; undefined if there is none, or if it is switched off. */
-  kernelTable(family: KernelTable['family'], name: string): KernelTable | undefined {
-    const table = this.view(FAMILIES[family], name);
-    return table && this.read.read(table);
-  }
-
-  /** Those that packets of an IP family meet, of all programs. The same object until packets may meet something else. */
-  kernelTables(family: IpTables): readonly KernelTable[] {
-    if (this.met.version !== this.version) this.met = { version: this.version, tables: new Map() };
-    return getOrMake(this.met.tables, family, () => {
-      const met: readonly number[] = [FAMILIES[family], FAMILIES.inet];
-      return [...this.tables].flatMap((table) =>
-        met.includes(table.family) ? (this.read.read(table) ?? []) : [],
-      );
-    });
-  }
-
-  /** Finds elements of tables that were read. */
-  get findElement(): FindElement {
-    return this.read.find;
-  }
-
   /**
    * A rule has added an element that times out, or restarts its time, as packets make it do: no transaction.
    * @param timeout milliseconds
    * @returns false where there is no such set, or no room in it
    */
-  remember(family: KernelTable['family'], table: string, set: string, key: Buffer, timeout: number): boolean {
+  remember(family: keyof typeof FAMILIES, table: string, set: string, key: Buffer, timeout: number): boolean {
     const found = this.view(FAMILIES[family], table)?.sets.get(set);
     this.version++;
     return found !== undefined && addRemembered(found, key, timeout, this.options.now());

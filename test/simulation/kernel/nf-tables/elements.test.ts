@@ -1,6 +1,6 @@
-import type { KernelTable } from '../../../../src/domain/nftables/kernel/ruleset.js';
 import { E } from '../netlink/numbers.js';
 import { COUNTER, ForeignBatch, verdict } from './foreign-batch.js';
+import { elementFor } from '../../walks/nf-tables-program.js';
 import { NfTables } from './nf-tables.js';
 import { DATA, ELEMENT, ELEMENT_FLAG, SET_FLAG } from './numbers.js';
 
@@ -22,9 +22,9 @@ let now = 0;
 let kernel: NfTables;
 const commit = (fill: (batch: ForeignBatch) => ForeignBatch): readonly number[] =>
   kernel.transact(OTHER, fill(new ForeignBatch('ip', 'firewall')).end());
-const read = (): KernelTable => kernel.kernelTable('ip', 'firewall')!;
-const find = (set: string, value: number) =>
-  kernel.findElement(read(), read().sets.get(set)!, networkWord(value));
+const read = () => kernel.view(2, 'firewall')!;
+const rules = () => [...read().chains.values()].map((chain) => [chain.name, ...chain.rules]);
+const find = (set: string, value: number) => elementFor(read().sets.get(set)!, networkWord(value), now);
 
 beforeEach(() => {
   now = 0;
@@ -40,27 +40,8 @@ beforeEach(() => {
   );
 });
 
-it('reads chains and rules as the program does, and only what was changed', () => {
-  const before = read();
-  expect(before.chains.get('input')).toMatchObject({
-    hook: { type: 'filter', hook: 'input', priority: -5, policy: 'drop' },
-    rules: [
-      { expressions: [{ kind: 'verdict', verdict: { code: 'accept' } }] },
-      {
-        expressions: [{ kind: 'indifferent' }, { kind: 'verdict', verdict: { code: 'jump', chain: 'sub' } }],
-      },
-    ],
-  });
-  expect(read()).toBe(before);
-  commit((batch) => batch.addRule('sub', [verdict('DROP')]));
-  expect(read().chains.get('input')).toBe(before.chains.get('input'));
-  expect(read().chains.get('sub')!.rules).toHaveLength(1);
-  commit((batch) => batch.flush());
-  expect([...read().chains.values()].flatMap(({ rules }) => rules)).toEqual([]);
-});
-
 it('has what was there before after a transaction that is refused', () => {
-  const before = read();
+  const before = rules();
   const refused = commit((batch) =>
     batch
       .deleteChain('sub')
@@ -68,7 +49,7 @@ it('has what was there before after a transaction that is refused', () => {
       .addRule('input', [verdict('GOTO', 'nowhere')]),
   );
   expect(refused).toContain(E.ENOENT);
-  expect(read()).toBe(before);
+  expect(rules()).toEqual(before);
   expect(kernel.view(2, 'firewall')!.chains.get('sub')!.jumps).toBe(1);
 });
 
@@ -76,7 +57,7 @@ it('finds elements by key, and the one for all others', () => {
   commit((batch) => batch.addSet({ name: 'marks', flags: 0, ...KEY }).addElements('marks', [[key(5)]]));
   expect([5, 6].map((value) => find('marks', value) !== undefined)).toEqual([true, false]);
   commit((batch) => batch.addElements('marks', [[{ type: ELEMENT.FLAGS, value: ELEMENT_FLAG.CATCHALL }]]));
-  expect(find('marks', 6)).toEqual({});
+  expect(find('marks', 6)).toMatchObject({ id: '' });
   commit((batch) => batch.deleteElements('marks'));
   expect(find('marks', 5)).toBeUndefined();
 });
@@ -94,9 +75,4 @@ it('forgets what packets left in a set when its time is over, and takes no more 
   expect([1, 2].map((value) => find('clients', value) !== undefined)).toEqual([true, false]);
   expect(remember(3)).toBe(true);
   expect(kernel.generation).toBe(generation);
-});
-
-it('leaves out tables that are switched off', () => {
-  commit((batch) => batch.addTable(1));
-  expect(kernel.kernelTables('ip')).toEqual([]);
 });
