@@ -64,13 +64,7 @@ export function kernelRule({ expressions = [], userdata }: RuleRecord): KernelRu
   return { expressions, ...(comment !== undefined && { comment }) };
 }
 
-export function kernelSet({
-  name,
-  flags = 0,
-  keyLength = 0,
-  timeout = 0,
-  description,
-}: SetRecord): KernelSet {
+function kernelSet({ name, flags = 0, keyLength = 0, timeout = 0, description }: SetRecord): KernelSet {
   const lengths = (description?.fields ?? []).map(({ length = 0 }) => length);
   const ranges = lengths.length > 1 ? lengths : ('single' as const);
   return {
