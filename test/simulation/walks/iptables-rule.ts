@@ -1,5 +1,5 @@
 import { Networks } from '../../model/addresses.js';
-import { wordsOf } from '../kernel/programs/rules/words.js';
+import { wordsOf } from '../kernel/programs/rules/extension.js';
 import type { Packet } from './packet-walk.js';
 
 /** A packet on its way through tables, as one way through the rules has it. */
