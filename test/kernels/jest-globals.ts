@@ -18,7 +18,7 @@ class Suite {
     for (const child of this.children) {
       const childPath = [...path, child.name];
       if (!hasMatch(child, names, childPath)) continue;
-      if (child instanceof Suite) runner.describe(child.name, () => child.declare(names, childPath));
+      if (child instanceof Suite) void runner.describe(child.name, () => child.declare(names, childPath));
       else runner.it(child.name, async () => void (await child.work()));
     }
   }
