@@ -8,6 +8,8 @@ import type { Simulation } from '../simulation.js';
 
 /** Milliseconds: drained real servers are looked for once a minute (docs/spec/ipvs.md §8). */
 const DELETED_WITHIN = 75_000;
+/** Milliseconds within which the program has programmed its last change. */
+const KNOWN_WITHIN = 10_000;
 const TCP = 6;
 
 /**
@@ -52,11 +54,16 @@ export class Draining {
     const { simulation } = this;
     const { world } = simulation;
     if (simulation.mode !== 'ipvs' || simulation.modes.size > 1) return undefined;
-    const draining = this.unwanted();
+    const end = world.now + KNOWN_WITHIN;
+    let draining = this.unwanted();
+    const serving = () => draining.find(({ destination }) => destination.weight !== 0);
+    // The last change may wait for the next sync, where the rules of before are right for a Service that the program still knows.
+    for (; serving() && world.now < end; draining = this.unwanted())
+      await world.scheduler.runUntil(world.now + 1_000);
     if (draining.length === 0) return undefined;
     simulation.active.add('real servers drain');
-    for (const { server, destination } of draining)
-      if (destination.weight !== 0) return `${nameOf(server, destination)} gets connections`;
+    const wrong = serving();
+    if (wrong) return `${nameOf(wrong.server, wrong.destination)} gets connections`;
     // Their clients go.
     for (const { server, destination } of draining)
       world.machine.servers.countConnections(server, destination, {
