@@ -74,6 +74,8 @@ it.each(['nftables', 'iptables'])(
     await api.ask('disconnectWatches');
     await put([service('later', 9, {})]);
     await proxy.until('a later Service comes over a new connection', isListed('later'));
+    const isProgrammed = async () => !(await output('status')).includes('default/later');
+    await proxy.until('the later Service is programmed', isProgrammed);
     expect((await node.get(`http://${NODE}:10256/healthz`)).status).toBe(200);
     expect((await node.get('http://127.0.0.1:10249/healthz')).status).toBe(200);
 
