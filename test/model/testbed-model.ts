@@ -1,8 +1,9 @@
 /** What the model says of the test bed (test/support/testbed), and what a probe sees of that. */
 
 import { parseAllDocuments } from 'yaml';
+import { localAddresses, ownAddressTowards } from '../support/testbed/network.js';
 import type { Target } from '../support/testbed/probe-plan.js';
-import { Networks, place } from './addresses.js';
+import { place } from './addresses.js';
 import { Model } from './model.js';
 import type {
   Client,
@@ -28,32 +29,6 @@ const CLIENTS: Readonly<
   ext192: { kind: 'outside', inputInterface: 'ext0', sources: ['192.168.7.7'] },
   farpod: { kind: 'outside', inputInterface: 'ext0', sources: ['10.244.2.200'] },
 };
-
-const LOCAL_ADDRESSES = [
-  ...['10.244.1.1', '198.18.0.1', '169.254.77.1', '198.51.100.11', '127.0.0.1'],
-  ...['fd00:10:244:1::1', '2001:db8:18::1', '2001:db8:77::1', '2001:db8:2::11', '::1'],
-];
-
-/** Networks, and the address with which the node sends there; the first one counts. */
-const ROUTES = [
-  ['10.244.1.0/24', '10.244.1.1'],
-  ['198.18.0.0/24', '198.18.0.1'],
-  ['10.9.9.9/32', '198.18.0.1'],
-  ['203.0.113.5/32', '198.18.0.1'],
-  ['192.168.7.7/32', '198.18.0.1'],
-  ['10.244.2.200/32', '198.18.0.1'],
-  ['198.51.100.0/24', '198.51.100.11'],
-  ['0.0.0.0/0', '169.254.77.1'],
-  ['fd00:10:244:1::/64', 'fd00:10:244:1::1'],
-  ['2001:db8:18::/64', '2001:db8:18::1'],
-  ['2001:db8:2::/64', '2001:db8:2::11'],
-  ['::/0', '2001:db8:77::1'],
-].map(([network, source]) => ({ network: new Networks([network!]), source: source! }));
-
-function ownAddressTowards(destination: string): string {
-  if (LOCAL_ADDRESSES.includes(destination)) return destination;
-  return ROUTES.find(({ network }) => network.has(destination))!.source;
-}
 
 /** As `probe` names it. */
 export type Seen =
@@ -85,7 +60,7 @@ function stateOf(yaml: string): { readonly cluster: Cluster; readonly node: Node
       primaryAddresses: (node!.status?.addresses ?? []).flatMap(({ type, address }) =>
         type === 'InternalIP' ? address : [],
       ),
-      localAddresses: LOCAL_ADDRESSES,
+      localAddresses: [...localAddresses],
     },
   };
 }
@@ -189,9 +164,9 @@ function seen(outcome: Outcome, client: Client, { dst, sticky }: Target): readon
       return ['reject'];
     case 'dropped':
       // What a program of the node sends to the node itself is tracked before it is dropped.
-      return client.kind === 'node' && LOCAL_ADDRESSES.includes(dst) ? ['drop', 'untouched'] : ['drop'];
+      return client.kind === 'node' && localAddresses.has(dst) ? ['drop', 'untouched'] : ['drop'];
     case 'untouched':
-      return [LOCAL_ADDRESSES.includes(dst) ? 'reject' : 'untouched'];
+      return [localAddresses.has(dst) ? 'reject' : 'untouched'];
     case 'endpoints': {
       const rewritten = [
         ...new Set(

@@ -110,7 +110,7 @@ function recentList(name: string, family: IpFamily): string {
 const WHOLE = 0x80000000;
 const DECIMALS = 11;
 
-/** The probability of one in a number. */
+/** The texts of 1/n, by n. */
 const texts: string[] = [];
 
 /**

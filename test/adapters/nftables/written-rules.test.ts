@@ -12,12 +12,8 @@ import { InMemoryProxy } from '../../support/nftables/in-memory-proxy.js';
 import { readScenario, scenarioNames, type Scenario } from '../../support/recorded/scenarios.js';
 import { planOf, type Family, type Target } from '../../support/testbed/probe-plan.js';
 import type { Verdict } from '../../support/testbed/probe.js';
-import {
-  clients,
-  localAddresses,
-  ownAddressTowards,
-  settingsOf,
-} from '../../support/recorded/walk-testbed.js';
+import { localAddresses, ownAddressTowards } from '../../support/testbed/network.js';
+import { clients, settingsOf } from '../../support/recorded/walk-testbed.js';
 import { parsedObjects } from '../../support/recorded/parsed-objects.js';
 import type { ResourceKind } from '../../../src/application/ports/cluster-source.js';
 

@@ -20,7 +20,7 @@ import {
   type RecordedStep,
 } from '../recorded/cluster.js';
 import { recordedIpvs } from '../recorded/ipvs-dump.js';
-import { localAddresses } from '../recorded/walk-testbed.js';
+import { localAddresses } from '../testbed/network.js';
 
 const SCHEDULERS = { scheduler: 'rr', hasScheduler: () => true };
 

@@ -8,7 +8,8 @@ import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 import { parseQuery, type TraceQuery } from '../../../src/diagnostics/domain/trace/query.js';
 import { hostPort } from '../../../src/domain/net/address.js';
-import { clients, localAddresses, ownAddressTowards } from './walk-testbed.js';
+import { localAddresses, ownAddressTowards } from '../testbed/network.js';
+import { clients } from './walk-testbed.js';
 import { parsedObjects } from './parsed-objects.js';
 import { InMemoryProxy } from '../nftables/in-memory-proxy.js';
 import type { Family, Target } from '../testbed/probe-plan.js';
