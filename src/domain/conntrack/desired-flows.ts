@@ -227,11 +227,12 @@ function lostPlaces(before: Places, after: Places = new Set()): readonly string[
   return [...before].filter((place) => !after.has(place));
 }
 
-export function servicePortFlows(entry: ForwardingEntry): ServicePortFlows {
+/** @param fallsBack whether the internal policy Local has no effect, as no endpoint is on this node */
+export function servicePortFlows(entry: ForwardingEntry, fallsBack = false): ServicePortFlows {
   return {
     frontends: entry.frontends.map(frontendAddress),
     endpoints: new EndpointPlaces(eligibleEndpoints(entry)),
-    policies: new FlowPolicies(entry),
+    policies: new FlowPolicies(entry, fallsBack),
   };
 }
 
@@ -239,7 +240,7 @@ export function servicePortFlows(entry: ForwardingEntry): ServicePortFlows {
 export function flowsWithFallback(entry: ForwardingEntry): ServicePortFlows {
   const { local = [] } = entry.endpoints;
   const fallsBack = local.length === 0 && entry.frontends.some(({ kind }) => kind !== 'cluster-ip');
-  return { ...servicePortFlows(entry), policies: new FlowPolicies(entry, fallsBack) };
+  return servicePortFlows(entry, fallsBack);
 }
 
 /** Of TCP and SCTP only connections that are being opened are judged: they leave an ejected endpoint, too. */
@@ -289,7 +290,7 @@ class FlowPolicies {
   /** @param fallsBack whether the internal policy Local has no effect, as no endpoint is on this node */
   constructor(
     private readonly entry: ForwardingEntry,
-    private readonly fallsBack = false,
+    private readonly fallsBack: boolean,
   ) {}
 
   /** Whether the external policy is another one. */
