@@ -46,7 +46,9 @@ export async function runStory(testbed: Testbed, story: Story): Promise<Result> 
   const run = new StoryRun(testbed, story);
   try {
     for (const [index, step] of story.steps.entries()) {
-      const found = await run.take(step, index);
+      const found = await run
+        .take(step, index)
+        .catch((error: unknown) => [{ subject: 'the program, or the test bed', problem: String(error) }]);
       if (found.length > 0)
         return { disagreements: found.map((one) => ({ ...one, step: index + 1 })), compared: run.compared };
     }
