@@ -51,9 +51,12 @@ function textsWith(faults) {
 }
 
 const faults = chosenFaults();
-const missed = await searchHermetic(faults, textsWith(faults), values.tests);
-for (const { fault, isReached } of missed)
-  console.log(`${isReached ? 'SURVIVED ' : 'UNREACHED'} ${fault.description}`);
-const found = faults.length - missed.length;
+let found = 0;
+await searchHermetic(faults, textsWith(faults), values.tests, {
+  ended(fault, path, isReached) {
+    if (path) found++;
+    console.log(`${path ? 'found    ' : isReached ? 'SURVIVED ' : 'UNREACHED'} ${fault.description}`);
+  },
+});
 console.log(`${found} of ${faults.length} faults found (${Math.floor((100 * found) / faults.length)} %)`);
-process.exit(missed.length === 0 ? 0 : 1);
+process.exit(found === faults.length ? 0 : 1);

@@ -19,6 +19,7 @@ const HELP = `Plants the faults of test/planted-faults in the program, one at a 
   --name X   this fault only
   --file RE  only faults in files whose path matches
   --missed   only faults that no method has found yet
+  --untried  only faults that this method has not tried yet
   --sample N so many of them, chosen by the seed
   --seed N   the first world or story (default: random)
   --near     only hermetic tests beside the faulty file
@@ -34,6 +35,7 @@ const { values } = parseArgs({
     name: { type: 'string', multiple: true },
     file: { type: 'string', default: '' },
     missed: { type: 'boolean' },
+    untried: { type: 'boolean' },
     worlds: { type: 'string' },
     near: { type: 'boolean' },
     sample: { type: 'string' },
@@ -97,7 +99,10 @@ if (values.help) process.stdout.write(HELP);
 else {
   const named = await faultsNamed(values.name);
   const eligible = named.filter(
-    (fault) => new RegExp(values.file).test(fault.file) && !(values.missed && isFound(fault)),
+    (fault) =>
+      new RegExp(values.file).test(fault.file) &&
+      !(values.missed && isFound(fault)) &&
+      !(values.untried && fault.name in (results()[values.method] ?? {})),
   );
   const faults = values.sample === undefined ? eligible : sampleOf(eligible, Number(values.sample));
   if (values.method !== undefined) {

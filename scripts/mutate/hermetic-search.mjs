@@ -2,23 +2,13 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PlantedTests } from './planted-tests.mjs';
+import { Reach } from './reach.mjs';
 
 /** All hermetic tests of the program itself. */
 export const HERMETIC_TESTS = 'domain,application,testing,adapters,bootstrap,diagnostics';
 
-/** The processor time that a test file may take, in terms of what it takes without a fault. Beyond that, a fault has made it endless. */
-const SLOWEST = { factor: 10, milliseconds: 20_000 };
-const WITHOUT_FAULT_MS = 600_000;
-
-/**
- * How near a test file is to the faulty one. Near ones find most faults, and get them one by one: faults that are active together
- * may hide each other. For far ones that would take too long; what they miss for that reason counts as missed.
- */
-const DISTANCES = [
-  { distance: 'mirror', atOnce: 1 },
-  { distance: 'beside', atOnce: 1 },
-  { distance: 'far', atOnce: Infinity },
-];
+/** Beyond this, tests of a file that reach a fault run with many faults at once. What they miss for that reason counts as missed. */
+const LONG_MS = 5000;
 
 export function filesIn(folder, ending) {
   const names = readdirSync(folder, { recursive: true }).sort();
@@ -26,62 +16,77 @@ export function filesIn(folder, ending) {
 }
 
 /**
- * Runs each test file once without a fault, which shows the faults it reaches, and again with these active until they are found.
- * @param faults each with a number, the path of its file and its description
+ * Runs each test file once without a fault, which shows the faults that each test reaches, and then for each fault the tests that reach
+ * it, until one fails: first those near the faulty file, then all others.
+ * @param faults each with a number and the path of its file
  * @param texts the files with the faults: [path, text]
  * @param folders of the tests, below `test`
  * @param variants the texts of files that only the active faults change
  * @param isNear only tests beside the faulty file run
- * @returns the faults that no test finds, each with whether a test reaches it
+ * @param ended called with each fault, the test file that finds it, if one does, and whether a test reaches it
  */
-export async function searchHermetic(faults, texts, folders, { variants, isNear = false } = {}) {
+export async function searchHermetic(faults, texts, folders, { variants, isNear = false, ended }) {
   const tests = new PlantedTests(texts, variants);
   process.on('exit', () => tests.remove());
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
   const paths = folders.split(',').flatMap((folder) => filesIn(`test/${folder}`, '.test.ts'));
-  const tried = new Map();
-  const reachedAll = new Set();
+  const reach = new Reach(tests, paths);
   const missed = new Set(faults);
-  for (const { distance, atOnce } of DISTANCES.slice(0, isNear ? -1 : undefined))
-    for (const path of paths) {
-      const candidates = [...missed].filter((fault) => distanceOf(path, fault) === distance);
-      if (candidates.length === 0) continue;
-      const test = tried.get(path) ?? (await triedTest(path, tests));
-      tried.set(path, test);
-      for (const number of test.reached) reachedAll.add(number);
-      const reached = candidates.filter(({ number }) => test.reached.has(number));
-      for (let at = 0; at < reached.length; at += atOnce)
-        for (const fault of await foundBy(test, reached.slice(at, at + atOnce), tests)) missed.delete(fault);
+  const isFound = (fault, { path }) => {
+    missed.delete(fault);
+    ended(fault, path, true);
+  };
+  for (const isFar of isNear ? [false] : [false, true]) {
+    await reach.explore(isFar ? [...missed] : faults, isFar ? undefined : isBeside);
+    for (const fault of [...missed]) {
+      const reaching = reach.testsOf(fault).filter(({ path }) => isBeside(path, fault) !== isFar);
+      const plan = reaching.filter((test) => !isLong(test, fault)).sort(byLength);
+      const failing = await tests.run(plan, [fault]);
+      if (failing) isFound(fault, failing);
+      else if (isFar && !reach.testsOf(fault).some((test) => isLong(test, fault))) {
+        missed.delete(fault);
+        ended(fault, undefined, reach.testsOf(fault).length > 0);
+      }
     }
-  return [...missed].map((fault) => ({ fault, isReached: reachedAll.has(fault.number) }));
-}
-
-/** A test file, with the processor time it takes and which faults it reaches. */
-async function triedTest(path, tests) {
-  const result = await tests.run(path, [], WITHOUT_FAULT_MS);
-  if (result?.passed) return { path, milliseconds: result.milliseconds, reached: new Set(result.reached) };
-  console.log(`left out: ${path} fails without any fault`);
-  return { path, milliseconds: 0, reached: new Set() };
-}
-
-function distanceOf(test, fault) {
-  const mirror = fault.path.replace(/^src(.*)\.ts$/, 'test$1.test.ts');
-  if (test === mirror) return 'mirror';
-  return `${dirname(mirror)}/`.startsWith(`${dirname(test)}/`) ? 'beside' : 'far';
-}
-
-/** Those of the faults that a test file finds. All are active together, and halved as long as it fails. */
-async function foundBy(test, faults, tests) {
-  const limitMs = SLOWEST.milliseconds + SLOWEST.factor * test.milliseconds;
-  const result = await tests.run(test.path, faults, limitMs);
-  if (result?.passed) return [];
-  if (faults.length === 1) {
-    console.log(`${result ? 'found  ' : 'endless'} ${faults[0].description} (${test.path})`);
-    return faults;
   }
-  const half = faults.length >> 1;
-  return [
-    ...(await foundBy(test, faults.slice(0, half), tests)),
-    ...(await foundBy(test, faults.slice(half), tests)),
-  ];
+  if (!isNear) for (const path of paths) await searchLong(path);
+  for (const fault of missed) ended(fault, undefined, reach.testsOf(fault).length > 0);
+
+  async function searchLong(path) {
+    const candidates = [...missed].flatMap((fault) => {
+      const test = reach.testsOf(fault).find((each) => each.path === path);
+      return test && isLong(test, fault) ? [{ fault, test }] : [];
+    });
+    for (const { fault, test } of await foundBy(candidates)) isFound(fault, test);
+  }
+
+  /** Those of the faults that a test file finds. All are active together, and halved as long as it fails. */
+  async function foundBy(candidates) {
+    if (candidates.length === 0) return [];
+    const only = candidates.flatMap(({ test }) => test.only);
+    const failing = await tests.run(
+      [{ ...candidates[0].test, only }],
+      candidates.map(({ fault }) => fault),
+    );
+    if (!failing) return [];
+    if (candidates.length === 1) return candidates;
+    const half = candidates.length >> 1;
+    return [...(await foundBy(candidates.slice(0, half))), ...(await foundBy(candidates.slice(half)))];
+  }
+}
+
+function isLong(test, fault) {
+  return test.length > LONG_MS && test.path !== mirrorOf(fault);
+}
+
+function byLength(one, other) {
+  return one.length - other.length;
+}
+
+function mirrorOf({ path }) {
+  return path.replace(/^src(.*)\.ts$/, 'test$1.test.ts');
+}
+
+function isBeside(test, fault) {
+  return `${dirname(mirrorOf(fault))}/`.startsWith(`${dirname(test)}/`);
 }

@@ -7,16 +7,16 @@ import { clearInterval, setInterval } from 'node:timers';
 import { fileURLToPath } from 'node:url';
 
 const PROGRAM = fileURLToPath(new URL('./test-process.mjs', import.meta.url));
-const NODE_OPTIONS = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
 /** Not needed by tests, or regenerated; node_modules is linked. */
 const LEFT_OUT = ['.git', 'node_modules', 'dist', 'lib', 'build'];
-/** Jest keeps something of every file it has run: beyond this, a new process continues. */
-const MOST_BYTES = 1.5e9;
+
+/** The time that a test may take, in terms of what it takes without a fault. Beyond that, a fault has made it endless. */
+const SLOWEST = { factor: 10, milliseconds: 20_000 };
 
 /** The tests in a copy of the sources that has other texts for some files. The checkout is not changed. */
 export class PlantedTests {
   #folder = mkdtempSync(join(tmpdir(), 'mutate-'));
-  #process = undefined;
+  #child = undefined;
   #texts;
   #variants;
 
@@ -33,57 +33,69 @@ export class PlantedTests {
     symlinkSync(resolve('node_modules'), join(this.#folder, 'node_modules'));
   }
 
-  /** Runs one test file with some faults awake, or none. Undefined if it takes more processor time than it may. */
-  async run(test, faults, limitMs) {
+  /**
+   * Runs test files one after another, with some faults active, or none, until one fails.
+   * @param tests each a path, and if known the numbers of the tests that shall run (`only`) and what each takes (`milliseconds`)
+   * @param ended called with each file that passes, and what its process answers
+   * @returns the file that fails
+   */
+  async run(tests, faults, ended = () => {}) {
     const variants = this.#variants(faults);
     for (const [path, text] of variants) this.#write(path, text);
+    const child = fork(PROGRAM, [faults.map(({ number }) => number).join()], {
+      cwd: this.#folder,
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      env: { ...process.env, TMPDIR: this.#folder, NODE_ENV: 'test' },
+    });
+    this.#child = child;
+    const exited = once(child, 'exit').then(() => undefined);
     try {
-      return await this.#run(test, faults, limitMs);
+      await Promise.race([once(child, 'message'), exited]);
+      for (const test of tests) {
+        const answer = await answerOf(child, exited, test);
+        if (answer?.passed !== true) return test;
+        ended(test, answer);
+      }
+      return undefined;
     } finally {
+      child.kill('SIGKILL');
+      await exited;
       for (const [path] of variants) this.#write(path, this.#texts.get(path));
     }
   }
 
-  async #run(test, faults, limitMs) {
-    this.#process ??= fork(PROGRAM, {
-      cwd: this.#folder,
-      execArgv: NODE_OPTIONS,
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      env: this.#environment(),
-    });
-    this.#process.send({ test, awake: faults.map(({ number }) => number) });
-    const { pid } = this.#process;
-    const latest = processorMilliseconds(pid) + limitMs;
-    const watch = setInterval(() => processorMilliseconds(pid) > latest && this.#end(), 500);
-    const ended = new AbortController();
-    const { signal } = ended;
-    const answer = await Promise.race([
-      once(this.#process, 'message', { signal }).then(([message]) => message),
-      once(this.#process, 'exit', { signal }).then(() => undefined),
-    ]);
-    clearInterval(watch);
-    ended.abort();
-    if (answer === undefined || answer.bytes > MOST_BYTES) this.#end();
-    return answer;
-  }
-
   remove() {
-    this.#end();
+    this.#child?.kill('SIGKILL');
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
   #write(path, text) {
     writeFileSync(join(this.#folder, path), text);
   }
+}
 
-  #environment() {
-    return { ...process.env, TMPDIR: this.#folder, NODE_ENV: 'test' };
+/** Undefined if the process exits, or takes too much processor time. */
+async function answerOf(child, exited, { path, only, milliseconds }) {
+  if (child.exitCode !== null) return undefined;
+  const limits = milliseconds?.map(limitOf);
+  child.send({ path, only, limits });
+  const message = once(child, 'message').then(([answer]) => answer);
+  if (!milliseconds) return Promise.race([message, exited]);
+  const latest = processorMilliseconds(child.pid) + limitOf(sum(milliseconds));
+  const watch = setInterval(() => processorMilliseconds(child.pid) > latest && child.kill('SIGKILL'), 500);
+  try {
+    return await Promise.race([message, exited]);
+  } finally {
+    clearInterval(watch);
   }
+}
 
-  #end() {
-    this.#process?.kill('SIGKILL');
-    this.#process = undefined;
-  }
+function limitOf(milliseconds) {
+  return SLOWEST.milliseconds + SLOWEST.factor * milliseconds;
+}
+
+function sum(numbers) {
+  return numbers.reduce((all, one) => all + one, 0);
 }
 
 /** What the process has used so far. On a busy machine that says more of an endless loop than the time of day. */

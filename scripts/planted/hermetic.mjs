@@ -9,20 +9,12 @@ import { withFault } from './faults.mjs';
  * @param ended called with each fault and whether it was found
  */
 export async function searchTests(planted, isNear, ended) {
-  const idOf = ({ file, original, fault }) => JSON.stringify([file, original, fault]);
-  const different = [...new Map(planted.map((fault) => [idOf(fault), fault])).values()];
-  const faults = different.map((fault, number) => ({
-    ...fault,
-    number,
-    path: fault.file,
-    description: fault.name,
-  }));
-  const missed = await searchHermetic(faults, textsOf(faults, marked), HERMETIC_TESTS, {
+  const faults = planted.map((fault, number) => ({ ...fault, number, path: fault.file }));
+  await searchHermetic(faults, textsOf(faults, marked), HERMETIC_TESTS, {
     variants: (active) => textsOf(active, (text, some) => some.reduce(withFaultIfPossible, text)),
     isNear,
+    ended: (fault, path) => ended(fault, path && `by ${path}`),
   });
-  const ids = new Set(missed.map(({ fault }) => idOf(fault)));
-  for (const fault of planted) ended(fault, ids.has(idOf(fault)) ? undefined : 'by a test');
 }
 
 /** The files of faults: [path, text]. */
