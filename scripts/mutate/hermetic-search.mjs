@@ -7,7 +7,7 @@ import { Reach } from './reach.mjs';
 /** All hermetic tests of the program itself. */
 export const HERMETIC_TESTS = 'domain,application,testing,adapters,bootstrap,diagnostics';
 
-/** Beyond this, tests of a file that reach a fault run with many faults at once. What they miss for that reason counts as missed. */
+/** Beyond this, tests of a file that reach a fault run with many faults at the same time. What they miss for that reason counts as missed. */
 const LONG_MS = 5000;
 
 export function filesIn(folder, ending) {
