@@ -1,6 +1,7 @@
 /** Runs the hermetic tests with faults, all of them planted together and inactive in a copy of the sources. */
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import configuration from '../../jest.config.mjs';
 import { PlantedTests } from './planted-tests.mjs';
 import { Reach } from './reach.mjs';
 
@@ -29,7 +30,9 @@ export async function searchHermetic(faults, texts, folders, { variants, isNear 
   const tests = new PlantedTests(texts, variants);
   process.on('exit', () => tests.remove());
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
-  const paths = folders.split(',').flatMap((folder) => filesIn(`test/${folder}`, '.test.ts'));
+  const paths = folders
+    .split(',')
+    .flatMap((folder) => filesIn(`test/${folder}`, '.test.ts').filter(isHermetic));
   const reach = new Reach(tests, paths);
   const missed = new Set(faults);
   const isFound = (fault, { path }) => {
@@ -73,6 +76,12 @@ export async function searchHermetic(faults, texts, folders, { variants, isNear 
     const half = candidates.length >> 1;
     return [...(await foundBy(candidates.slice(0, half))), ...(await foundBy(candidates.slice(half)))];
   }
+}
+
+const [{ testPathIgnorePatterns: NOT_HERMETIC }] = configuration.projects;
+
+function isHermetic(path) {
+  return !NOT_HERMETIC.some((pattern) => new RegExp(pattern.replace('<rootDir>', '')).test(`/${path}`));
 }
 
 function isLong(test, fault) {
