@@ -1,24 +1,54 @@
-/** Somebody else who changes rules of the node: what such a program does, and what is left. */
+/** Another program that changes rules of the node: what such a program does, and what is left. */
 
 import type { Mode } from '../model/objects.js';
 import type { Host } from '../support/testbed/host.js';
+import { NodeIptables } from '../support/testbed/iptables-node.js';
 import type { Random } from './random-cluster.js';
+import type { IptablesVariant } from './story-node.js';
 
 /**
- * Everything in the tables of the node: chains and rules with their handles, so that what was written again shows, and elements. Without
- * what packets change.
+ * Everything that proxies write on a node: chains and rules with their handles, so that what was written again shows, elements, virtual
+ * servers, sets, and addresses. Without what packets change.
  */
-export async function rulesOf(node: Host): Promise<ReadonlySet<string>> {
+export async function rulesOf(node: Host, mode: Mode): Promise<ReadonlySet<string>> {
   const listing = (await node.run(['nft', '-a', 'list', 'ruleset']))
     .replaceAll(/counter packets \d+ bytes \d+/g, 'counter')
     .replaceAll(/ (timeout \w+ )?expires \w+/g, '');
   const isOfPackets = /^\s*(set|map) affinity/;
   const parts = listing.split(/^\t\}$/m).filter((part) => !isOfPackets.test(part));
-  return new Set(parts.flatMap((part) => part.split(/[\n,]/)).map((text) => text.trim()));
+  const lines = parts.flatMap((part) => part.split(/[\n,]/)).map((text) => text.trim());
+  const legacy = new NodeIptables(node, 'legacy');
+  if (await hasLegacyTables(node))
+    for (const family of FAMILIES) for (const line of await legacy.written(family)) lines.push(`${family} ${line}`);
+  if (mode === 'ipvs') lines.push(...(await node.run(['sh', '-e'], LIST_IPVS)).split('\n'));
+  return new Set(lines);
 }
 
-/** Removes one thing of the proxy's rules: a rule, all rules of a chain, or a table with all that is in it. */
-export async function removeSomeRules(node: Host, mode: Mode, random: Random): Promise<void> {
+/** Has `rulesOf` list the chains of iptables-legacy that are written from now on: its rules have no handles. */
+export async function markRules(node: Host): Promise<void> {
+  const legacy = new NodeIptables(node, 'legacy');
+  if (await hasLegacyTables(node)) for (const family of FAMILIES) await legacy.mark(family);
+}
+
+const FAMILIES = ['IPv4', 'IPv6'] as const;
+
+const LIST_IPVS = `ipvsadm -S -n
+  ipset save
+  ip -br addr show kube-ipvs0 | tr ' ' '\\n'`;
+
+async function hasLegacyTables(node: Host): Promise<boolean> {
+  return (await node.run(['sh', '-c', 'cat /proc/net/ip_tables_names 2>/dev/null || true'])) !== '';
+}
+
+/** Removes one thing that the proxy wrote: a rule, all rules of a chain, a table; a virtual server, an address, or a member of a set. */
+export async function removeSomeRules(
+  node: Host,
+  mode: Mode,
+  variant: IptablesVariant,
+  random: Random,
+): Promise<void> {
+  if (mode === 'ipvs' && random.is(0.6)) return removeOfIpvs(node, random);
+  if (mode !== 'nftables' && variant === 'legacy') return removeLegacyRule(node, random);
   const table = random.one<Table>(mode === 'nftables' ? KUBE_PROXY_TABLES : IPTABLES_TABLES);
   const listing = await node.run(['nft', '-a', 'list', 'table', ...table]).catch(() => '');
   const kind = random.below(10);
@@ -52,4 +82,28 @@ async function removeRule(node: Host, table: Table, listing: string, random: Ran
   if (rules.length === 0) return;
   const rule = random.one(rules);
   await node.run(['nft', 'delete', 'rule', ...table, rule.chain, 'handle', rule.handle]);
+}
+
+async function removeLegacyRule(node: Host, random: Random): Promise<void> {
+  const tool = random.one(['iptables-legacy', 'ip6tables-legacy']);
+  const table = random.one(['nat', 'filter']);
+  const saved = await node.run([`${tool}-save`, '-t', table]);
+  const rules = saved.split('\n').filter((line) => line.startsWith('-A KUBE-'));
+  if (rules.length === 0) return;
+  const removal = random.one(rules).replace('-A', '-D');
+  await node.run([`${tool}-restore`, '-w', '60', '--noflush'], `*${table}\n${removal}\nCOMMIT\n`);
+}
+
+async function removeOfIpvs(node: Host, random: Random): Promise<void> {
+  const lines = (await node.run(['sh', '-e'], LIST_IPVS)).split('\n');
+  const removals = lines.flatMap((line) => {
+    const [, server] = /^-A (-\w \S+)/.exec(line) ?? [];
+    const [, real] = /^-a (-\w \S+ -r \S+)/.exec(line) ?? [];
+    const [, member] = /^add (\S+ \S+)/.exec(line) ?? [];
+    if (server !== undefined) return `ipvsadm -D ${server}`;
+    if (real !== undefined) return `ipvsadm -d ${real}`;
+    if (member !== undefined) return `ipset del ${member}`;
+    return /^[\d.]+\/32$/.test(line) ? `ip addr del ${line} dev kube-ipvs0` : [];
+  });
+  if (removals.length > 0) await node.run(['sh', '-e'], random.one(removals));
 }

@@ -1,6 +1,7 @@
 /** Compares what the node did with what the model allows. */
 
-import { destinationOf, type TestbedModel } from '../model/testbed-model.js';
+import { place } from '../model/addresses.js';
+import { destinationOf, type TestbedModel, type Tracked } from '../model/testbed-model.js';
 import type { TrackedConnection } from '../support/testbed/conntrack.js';
 import { endpointOf, isMasqueraded, isTranslated, type Observation } from '../support/testbed/probe.js';
 
@@ -21,15 +22,29 @@ export function judgePackets(
 ): readonly Disagreement[] {
   return observations.flatMap((one) => {
     const { client, target, refused, connections } = one;
-    const problem = model.problemOf({ client, target, refused, tracked: connections.map(trackedOf) });
+    const tracked = connections.map(trackedOf);
+    const problem = model.problemOf({ client, target, refused, tracked, answered: answeredBy(one) });
     return problem === undefined ? [] : [{ subject: `${target.label} from ${client}`, problem }];
   });
 }
 
-function trackedOf(connection: TrackedConnection): {
-  readonly endpoint?: string;
-  readonly masqueraded: boolean;
-} {
+/** The endpoints that answered, and whether they saw another address than the client's. */
+function answeredBy({ answers, connections }: Observation): readonly Required<Tracked>[] {
+  return answers.map((text) => {
+    const { client, ...endpoint } = JSON.parse(text) as Answer;
+    const masqueraded = connections.every(({ original }) => original.src !== client);
+    return { endpoint: place(endpoint), masqueraded };
+  });
+}
+
+/** As endpoints answer (test/support/testbed/agent/endpoints.mjs). */
+interface Answer {
+  readonly address: string;
+  readonly port: number;
+  readonly client: string;
+}
+
+function trackedOf(connection: TrackedConnection): Tracked {
   const masqueraded = isMasqueraded(connection);
   return isTranslated(connection) ? { endpoint: endpointOf(connection), masqueraded } : { masqueraded };
 }
@@ -43,7 +58,8 @@ export function judgeShares(
     string,
     { readonly shares: Map<string, number>; readonly counts: Map<string, number> }
   >();
-  for (const { client, target, connections } of observations) {
+  for (const observation of observations) {
+    const { client, target } = observation;
     const outcome = model.outcome(target, client);
     if (outcome.kind !== 'endpoints' || outcome.affinitySeconds > 0) continue;
     const shares = new Map(
@@ -54,7 +70,7 @@ export function judgeShares(
     const key = `${target.label.split(' ')[0]!} ${JSON.stringify([...shares])}`;
     const pool = pools.get(key) ?? { shares, counts: new Map<string, number>() };
     pools.set(key, pool);
-    for (const endpoint of connections.filter(isTranslated).map(endpointOf))
+    for (const endpoint of endpointsOf(observation))
       pool.counts.set(endpoint, (pool.counts.get(endpoint) ?? 0) + 1);
   }
   return [...pools].flatMap(([key, { shares, counts }]) => {
@@ -66,6 +82,13 @@ export function judgeShares(
       return [{ subject: `${key.split(' ')[0]!} to ${endpoint}`, problem }];
     });
   });
+}
+
+/** The endpoint of each connection that got one. */
+function endpointsOf(observation: Observation): readonly string[] {
+  const answered = answeredBy(observation);
+  if (answered.length > 0) return answered.map(({ endpoint }) => endpoint);
+  return observation.connections.filter(isTranslated).map(endpointOf);
 }
 
 /** At least the probability that so many of all connections, or a still less likely number, have this share (Chernoff). */
@@ -95,10 +118,13 @@ export function judgeFlows(
       const endpoint = endpointOf(connection);
       const masqueraded = isMasqueraded(connection);
       const isThere = tracked.has(keyOf(connection));
-      const mayContinue = model.model.mayContinue(destinationOf(target), endpoint);
+      // In userspace mode the node tracks the flow to the proxy, whichever endpoint that uses.
+      const mayContinue = model.isRelayed
+        ? outcome.kind === 'endpoints'
+        : model.model.mayContinue(destinationOf(target), endpoint);
       const isCurrent = draws.some((one) => one.endpoint === endpoint && one.masqueraded === masqueraded);
       const subject = `${target.label} from ${client} (flow to ${endpoint})`;
-      if ((isCurrent || (mayContinue && isSameSpec)) && !isThere)
+      if ((isCurrent || (mayContinue && isSameSpec && !model.isRelayed)) && !isThere)
         ended.push({ subject, problem: 'ended, although its endpoint serves' });
       if (!mayContinue && isThere && target.proto === 'udp')
         stale.push({ subject, problem: 'stays, although its endpoint does not serve' });

@@ -7,10 +7,11 @@ import { trackedConnections } from '../support/testbed/conntrack.js';
 import { planOf, type Family, type Target } from '../support/testbed/probe-plan.js';
 import { observe, type Observation } from '../support/testbed/probe.js';
 import type { Testbed } from '../support/testbed/testbed.js';
-import { removeSomeRules, rulesOf } from './foreign-writer.js';
+import { markRules, removeSomeRules, rulesOf } from './foreign-writer.js';
 import { judgeFlows, judgePackets, judgeShares, type Disagreement } from './judge.js';
 import { Random } from './random-cluster.js';
-import { configurationOf, manifestOf, simpler, type Step, type Story } from './story.js';
+import { openNode } from './story-node.js';
+import { configurationOf, manifestOf, modesIn, simpler, type Step, type Story } from './story.js';
 
 /** Longer than the second after which a TCP client sends its first packet again. Milliseconds. */
 const QUIET = 1_300;
@@ -20,15 +21,6 @@ const CONNECTIONS = { sticky: 6, other: 4 };
 const PATIENCE = 60_000;
 
 const NODE_ADDRESSES = { IPv4: '198.51.100.11', IPv6: '[2001:db8:2::11]' };
-const SILENT_POD = `
-table inet fuzz
-delete table inet fuzz
-table inet fuzz {
-  chain input {
-    type filter hook input priority 0
-    meta l4proto { tcp, udp } th dport 8000-8999 drop
-  }
-}`;
 
 export interface Result {
   readonly disagreements: readonly (Disagreement & { readonly step: number })[];
@@ -36,13 +28,9 @@ export interface Result {
   readonly compared: Readonly<Record<'packets' | 'flows' | 'healthChecks' | 'restarts', number>>;
 }
 
-/** Runs a story with a real proxy and real packets; the first step with disagreements ends it. */
-export async function runStory(testbed: Testbed, story: Story): Promise<Result> {
-  await testbed.flushNode();
-  // Flows are compared long after their only packet.
-  await testbed.node.run(['sysctl', '-qw', 'net.netfilter.nf_conntrack_udp_timeout=600']);
-  // The pod that is a client and an endpoint answers as little as the endpoints that do not exist.
-  await testbed.pod.run(['nft', '-f', '-'], SILENT_POD);
+/** Runs a story with a real proxy and real packets, on a node of its own; the first step with disagreements ends it. */
+export async function runStory(story: Story): Promise<Result> {
+  const testbed = await openNode(story.iptables, modesIn(story).includes('userspace'));
   const run = new StoryRun(testbed, story);
   try {
     for (const [index, step] of story.steps.entries()) {
@@ -55,6 +43,7 @@ export async function runStory(testbed: Testbed, story: Story): Promise<Result> 
     return { disagreements: [], compared: run.compared };
   } finally {
     await run.end();
+    await testbed.close();
   }
 }
 
@@ -87,8 +76,10 @@ class StoryRun {
     const model = new TestbedModel(objects, { ...this.story.configuration, mode: this.mode });
     const found = [...written, ...(await this.compareFlows(model, former))];
     if (found.length > 0) return found;
-    // Removed rules are written again soon, without any change of objects.
-    const packets = await this.comparePackets(model, objects, step.event === 'foreign' ? PATIENCE : 0);
+    // Removed rules are written again soon, without any change of objects, and rules of another mode are removed after the start.
+    const { event } = step;
+    const isLate = event === 'foreign' || typeof event === 'object';
+    const packets = await this.comparePackets(model, objects, isLate ? PATIENCE : 0);
     return [...packets, ...(await this.compareHealthChecks(model)), ...this.compareEvents(model)];
   }
 
@@ -109,11 +100,14 @@ class StoryRun {
       this.proxy = await ProxyProcess.start({ host: node, mode: this.mode, config, objects });
     } else if (event === 'restart' || event === 'kill') {
       await this.proxy.stop(event === 'kill' ? 'SIGKILL' : 'SIGTERM');
-      const before = await rulesOf(node);
+      await markRules(node);
+      const before = await rulesOf(node, this.mode);
       await this.proxy.place(objects);
       await this.proxy.startAgain();
       this.compared.restarts++;
-      const added = isChange ? [] : [...(await rulesOf(node))].filter((rule) => !before.has(rule));
+      // In userspace mode each process listens on other ports.
+      if (isChange || this.mode === 'userspace') return [];
+      const added = [...(await rulesOf(node, this.mode))].filter((rule) => !before.has(rule));
       return added.map((rule) => ({ subject: 'a restart without a change', problem: `wrote ${rule}` }));
     } else if (typeof event === 'object') {
       await this.proxy.stop();
@@ -123,7 +117,7 @@ class StoryRun {
       this.observations = [];
     } else {
       if (event === 'foreign') {
-        await removeSomeRules(node, this.mode, new Random(this.story.seed + index));
+        await removeSomeRules(node, this.mode, this.story.iptables, new Random(this.story.seed + index));
         this.observations = [];
       }
       if (isChange) await this.proxy.change(objects);
@@ -250,14 +244,14 @@ async function until<Seen>(
 }
 
 /** The simplest story that still ends with a disagreement, as far as it is found in this time. */
-export async function shrink(testbed: Testbed, story: Story, minutes = 10): Promise<Story> {
+export async function shrink(story: Story, minutes = 10): Promise<Story> {
   const end = Date.now() + minutes * 60_000;
   let simplest = story;
   for (let found = true; found;) {
     found = false;
     for (const candidate of simpler(simplest)) {
       if (Date.now() > end) return simplest;
-      const { disagreements } = await runStory(testbed, candidate);
+      const { disagreements } = await runStory(candidate);
       if (disagreements.length === 0) continue;
       simplest = candidate;
       found = true;

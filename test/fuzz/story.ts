@@ -1,5 +1,6 @@
 import type { Configuration, Mode } from '../model/objects.js';
 import { Random, randomService, randomSlices, withOtherField, type RandomService } from './random-cluster.js';
+import { proxyMode, type FuzzMode, type IptablesVariant } from './story-node.js';
 
 /**
  * What happens before the Services of a step come: the proxy ends, in order or killed, and another one starts; it starts in another mode; or
@@ -13,10 +14,13 @@ export interface Step {
   readonly services: readonly RandomService[];
 }
 
-/** What a fuzz run does on one node, from nothing. */
+/** What a fuzz run does on one node, from scratch. */
 export interface Story {
   readonly seed: number;
+  /** With the mode in which it begins. */
   readonly configuration: Configuration;
+  /** The tools that the node uses. */
+  readonly iptables: IptablesVariant;
   readonly steps: readonly Step[];
 }
 
@@ -40,23 +44,41 @@ const SERVICE_CIDR = {
 };
 const STEPS = 6;
 
-/** The story of a seed. */
-export function storyOf(seed: number, mode: Mode): Story {
+/** The story of a seed. @param supported the modes of the kernel */
+export function storyOf(seed: number, mode: FuzzMode, supported: readonly FuzzMode[]): Story {
   const random = new Random(seed);
-  const configuration = randomConfiguration(random, mode);
+  const modes = modesOf(mode, supported);
+  const configuration = randomConfiguration(random, random.is(0.2) ? random.one(modes.start) : modes.main);
   let services = Array.from({ length: 6 + random.below(8) }, (_, index) => randomService(random, index + 1));
   const steps: Step[] = [{ services }];
   while (steps.length < STEPS) {
-    const event = randomEvent(random, mode);
+    const isFirst = steps.length === 1 && configuration.mode !== modes.main;
+    const event = isFirst ? { mode: modes.main } : randomEvent(random, modes.next);
     // Half of the restarts find nothing to do.
     if (event === undefined || random.is(0.5)) services = changed(random, services);
     steps.push({ ...(event && { event }), services });
   }
-  return { seed, configuration, steps };
+  return { seed, configuration, iptables: mode === 'iptables-legacy' ? 'legacy' : 'nft', steps };
 }
 
-function randomEvent(random: Random, mode: Mode): Event | undefined {
-  const others: readonly Mode[] = mode === 'nftables' ? ['iptables', 'nftables'] : ['nftables', mode];
+interface StoryModes {
+  readonly main: Mode;
+  /** Those in which a story may begin. */
+  readonly start: readonly Mode[];
+  /** Those to which it may change. */
+  readonly next: readonly Mode[];
+}
+
+/** After IPVS mode, addresses stay with their virtual servers for up to a day (docs/ipvs-mode.md): a story ends in it. */
+function modesOf(mode: FuzzMode, supported: readonly FuzzMode[]): StoryModes {
+  const main = proxyMode(mode);
+  const of = (one: FuzzMode): readonly Mode[] => (supported.includes(one) && one !== mode ? [proxyMode(one)] : []);
+  const ofIptables = main === 'iptables' ? [] : of('iptables');
+  const start = [...of('nftables'), ...ofIptables, ...of('userspace')];
+  return { main, start: [main, ...start], next: main === 'ipvs' ? [main] : [main, ...start] };
+}
+
+function randomEvent(random: Random, modes: readonly Mode[]): Event | undefined {
   return random.one([
     undefined,
     undefined,
@@ -64,8 +86,13 @@ function randomEvent(random: Random, mode: Mode): Event | undefined {
     'restart',
     'kill',
     'foreign',
-    { mode: random.one(others) },
+    { mode: random.one(modes) },
   ]);
+}
+
+/** The modes that a story has, one after the other. */
+export function modesIn({ configuration, steps }: Story): readonly Mode[] {
+  return [configuration.mode, ...steps.flatMap(({ event }) => (typeof event === 'object' ? event.mode : []))];
 }
 
 function changed(random: Random, services: readonly RandomService[]): RandomService[] {
@@ -130,6 +157,8 @@ export function configurationOf({ configuration }: Story): string {
     kind: 'KubeProxyConfiguration',
     hostnameOverride: 'node1',
     conntrack,
+    // What others change is found by then.
+    ipvs: { syncPeriod: '2s', minSyncPeriod: '0s' },
     ...fields,
   });
 }

@@ -95,7 +95,8 @@ function clusterList(endpoints: readonly Endpoint[], { name, zone }: Node): read
   return sameZone.length > 0 ? sameZone : ready;
 }
 
-function readyElseDraining(endpoints: readonly Endpoint[]): readonly Endpoint[] {
+/** All that are ready; those that finish what they have, if none is. */
+export function readyElseDraining(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   const ready = endpoints.filter((one) => one.ready);
   return ready.length > 0 ? ready : endpoints.filter(isDraining);
 }

@@ -5,6 +5,7 @@ import {
   DROPPED,
   outcomeOf,
   REJECTED,
+  relayedOutcome,
   servesNodePorts,
   unservedOutcome,
   UNTOUCHED,
@@ -47,14 +48,21 @@ export class Model {
   /** What a new connection meets. */
   outcome(client: Client, destination: Destination): Outcome {
     const [served] = this.claims(destination);
+    if (served && this.configuration.mode === 'userspace')
+      return relayedOutcome(served, this.endpointsOf(served.port), client, this.circumstances);
     if (served) return outcomeOf(served, client, this.circumstances);
     const address = canonical(destination.address)!;
-    const isClusterIP = this.ports.some(({ frontends }) =>
-      frontends.some((one) => one.kind === 'cluster-ip' && one.address === address),
-    );
+    const isRejecting =
+      this.configuration.mode === 'ipvs' ? this.bindsAddress(address) : this.isClusterIP(address);
     if (this.node.localAddresses.includes(address)) return this.atUnservedAddress(destination);
     const isInRange = new Networks(this.cluster.serviceCIDRs).has(address);
-    return unservedOutcome(isClusterIP, isInRange, this.configuration.mode);
+    return unservedOutcome(isRejecting, isInRange, this.configuration.mode);
+  }
+
+  private isClusterIP(address: string): boolean {
+    return this.ports.some(({ frontends }) =>
+      frontends.some((one) => one.kind === 'cluster-ip' && one.address === address),
+    );
   }
 
   /** At an address of the node that serves no node ports: in iptables mode, rules that reject or drop do not look at the address. */

@@ -88,7 +88,7 @@ export interface Node {
   readonly localAddresses: readonly string[];
 }
 
-export type Mode = 'iptables' | 'ipvs' | 'nftables';
+export type Mode = 'iptables' | 'ipvs' | 'nftables' | 'userspace';
 
 /** The fields of the configuration that decide about packets, with kube-proxy's defaults where they are missing. */
 export interface Configuration {

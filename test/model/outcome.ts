@@ -1,5 +1,5 @@
 import { Networks, type Family } from './addresses.js';
-import type { Endpoint, Selection } from './endpoints.js';
+import { readyElseDraining, type Endpoint, type Selection } from './endpoints.js';
 import type { Client, Configuration, Mode, Node } from './objects.js';
 import { isExternallyAccessible, type Frontend, type ServicePort } from './service-ports.js';
 
@@ -15,6 +15,7 @@ export interface Draw {
 
 /** What a client sees when it opens a connection. */
 export type Outcome =
+  /** Without any, in userspace mode, it is accepted and closed without data, and datagrams are dropped. */
   | { readonly kind: 'endpoints'; readonly draws: readonly Draw[]; readonly affinitySeconds: number }
   /** An ICMP error, or a reset. */
   | { readonly kind: 'rejected' }
@@ -40,7 +41,7 @@ export interface Circumstances {
   readonly configuration: Configuration;
 }
 
-/** The table of docs/spec/model.md §5. */
+/** The table of docs/spec/model.md §5, except for userspace mode. */
 export function outcomeOf(served: Served, client: Client, circumstances: Circumstances): Outcome {
   return circumstances.configuration.mode === 'ipvs'
     ? balanced(served, client, circumstances)
@@ -80,6 +81,23 @@ function balanced(served: Served, client: Client, circumstances: Circumstances):
     ? masqueradesInternal(port, client, circumstances)
     : !port.externalPolicyLocal;
   return drawn(port, endpoints, client, masquerade);
+}
+
+/**
+ * In userspace mode the proxy opens a connection of its own, for everybody to any endpoint (docs/userspace-mode.md).
+ * @param endpoints all of the service port
+ */
+export function relayedOutcome(
+  { port, frontend }: Served,
+  endpoints: readonly Endpoint[],
+  client: Client,
+  { node }: Circumstances,
+): Outcome {
+  const isOwn = node.localAddresses.includes(frontend.address ?? '');
+  if (client.kind === 'node' && frontend.kind === 'external-ip' && !isOwn) return UNTOUCHED;
+  // Weights other than 0 have no effect.
+  const weighted = readyElseDraining(endpoints).map((one) => ({ ...one, weight: Math.min(one.weight, 1) }));
+  return drawn(port, weighted, client, true);
 }
 
 function drawn(
@@ -157,6 +175,7 @@ export function servesNodePorts(
   { node, configuration }: Circumstances,
 ): boolean {
   if (!node.localAddresses.includes(address)) return false;
+  if (configuration.mode === 'userspace') return true;
   const { mode, nodePortAddresses = mode === 'nftables' ? ['primary'] : [], iptables = {} } = configuration;
   const primary = nodePortAddresses.includes('primary');
   const networks = new Networks(
@@ -180,10 +199,13 @@ function isLoopback(address: string): boolean {
   return address === '::1' || address.startsWith('127.');
 }
 
-/** What meets a packet to a port that no Service has, at an address that is a Service's or might become one. */
+/**
+ * What meets a packet to a port that no Service has, at an address that is a Service's or might become one.
+ * @param isClusterIP in IPVS mode, any address of a Service
+ */
 export function unservedOutcome(isClusterIP: boolean, isInServiceRange: boolean, mode: Mode): Outcome {
   // In IPVS mode the node has the addresses of Services: it rejects what nobody listens for.
   if (mode === 'ipvs') return isClusterIP ? REJECTED : UNTOUCHED;
-  if (mode === 'iptables') return UNTOUCHED;
+  if (mode === 'iptables' || mode === 'userspace') return UNTOUCHED;
   return isClusterIP ? REJECTED : isInServiceRange ? DROPPED : UNTOUCHED;
 }

@@ -65,7 +65,7 @@ function stateOf(yaml: string): { readonly cluster: Cluster; readonly node: Node
   };
 }
 
-/** What became of the connections of one client to one address. */
+/** The connections of one client to one address. */
 export interface Met {
   readonly client: string;
   readonly target: Target;
@@ -73,6 +73,8 @@ export interface Met {
   readonly refused: number;
   /** Those that the node tracks. */
   readonly tracked: readonly Tracked[];
+  /** In userspace mode, the endpoints that answered over TCP. */
+  readonly answered?: readonly Required<Tracked>[];
 }
 
 /** A connection that the node tracks. */
@@ -104,8 +106,17 @@ export class TestbedModel {
     return this.model.outcome(this.client(target.dst, clientName), destinationOf(target));
   }
 
-  /** What is wrong with the connections of a client; undefined if nothing is. */
-  problemOf({ client, target, refused, tracked }: Met): string | undefined {
+  /** The problem of the connections of a client; undefined if there is none. */
+  problemOf(met: Met): string | undefined {
+    return this.isRelayed ? this.problemOfRelayed(met) : this.problemOfNat(met);
+  }
+
+  /** Userspace mode: connections end in the proxy, which opens others. */
+  get isRelayed(): boolean {
+    return this.configuration.mode === 'userspace';
+  }
+
+  private problemOfNat({ client, target, refused, tracked }: Met): string | undefined {
     const outcome = this.outcome(target, client);
     const forwarded = tracked.filter(({ endpoint }) => endpoint !== undefined);
     if (forwarded.length === 0) {
@@ -128,6 +139,28 @@ export class TestbedModel {
     if (outcome.affinitySeconds > 0 && endpoints.size > 1)
       return `a client with session affinity got ${[...endpoints].join(' and ')}`;
     return refused > 0 ? `${refused} connections to endpoints were rejected` : undefined;
+  }
+
+  /** The node sends connections on to a port of its own, where the proxy listens for this port of the Service alone. */
+  private problemOfRelayed(met: Met): string | undefined {
+    const { client, target, tracked, answered = [] } = met;
+    const outcome = this.outcome(target, client);
+    if (outcome.kind !== 'endpoints') return this.problemOfNat(met);
+    const ports = new Set(tracked.map(({ endpoint }) => endpoint));
+    const [port] = ports;
+    if (ports.size !== 1 || port === undefined || !localAddresses.has(port.replace(/^\[?(.*?)\]?:\d+$/, '$1')))
+      return `forwarded to ${[...ports].join(' and ') || 'no port'} instead of one of the proxy`;
+    if (target.proto !== 'tcp') return undefined;
+    const allowed = this.draws(outcome, target, client);
+    const wrong = answered.find((one) => !allowed.some((draw) => isSame(one, draw)));
+    if (wrong) return `${JSON.stringify(wrong)} answered, which is none of ${JSON.stringify(allowed)}`;
+    const endpoints = new Set(answered.map(({ endpoint }) => endpoint));
+    if (outcome.affinitySeconds > 0 && endpoints.size > 1)
+      return `a client with session affinity got ${[...endpoints].join(' and ')}`;
+    const expected = allowed.length === 0 ? 0 : target.n;
+    return answered.length === expected
+      ? undefined
+      : `${answered.length} of ${expected} connections were answered`;
   }
 
   /** The endpoints that a client may get, as the node would track them. */

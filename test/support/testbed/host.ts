@@ -13,6 +13,12 @@ export interface Packets {
   readonly n: number;
 }
 
+/** What came back, for each probe. */
+export interface Received {
+  readonly refused: readonly number[];
+  readonly answers: readonly (readonly string[])[];
+}
+
 interface Answer {
   readonly id: number;
   readonly error?: string;
@@ -44,10 +50,9 @@ export class Host {
     return runToEnd(this.commandLine(command), input);
   }
 
-  /** Sends packets from here; answers for each probe how many of its connections were refused. */
-  async send(probes: readonly Packets[], quietMs = 120): Promise<readonly number[]> {
-    const { refused } = await this.ask<{ refused: readonly number[] }>('sendPackets', { probes, quietMs });
-    return refused;
+  /** Sends packets from here; answers for each probe how many of its connections were refused, and what TCP servers answered. */
+  async send(probes: readonly Packets[], quietMs = 120): Promise<Received> {
+    return this.ask('sendPackets', { probes, quietMs });
   }
 
   /** One HTTP GET from here, on a connection of its own. */

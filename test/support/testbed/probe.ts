@@ -57,6 +57,8 @@ export interface Observation {
   readonly target: Target;
   /** How many connections met an ICMP error or a reset. */
   readonly refused: number;
+  /** What TCP servers sent, one for each connection that was answered. */
+  readonly answers: readonly string[];
   readonly connections: readonly TrackedConnection[];
 }
 
@@ -92,37 +94,39 @@ export async function observe(
     sticky.map((one) => ({ ...one, packets: { ...one.packets, n: 1 } })),
   );
   await testbed.node.run(['conntrack', '-F']);
-  const refusals = await send(testbed, probes, quietMs);
+  const received = await send(testbed, probes, quietMs);
   const seen = groupByProbe(await trackedConnections(testbed.node));
   return probes.map((each) => ({
     family: each.family,
     client: each.client.name,
     target: each.target,
-    refused: refusals.get(each)!,
+    ...received.get(each)!,
     connections: seen.get(keyOf(each.client.name, each.target)) ?? [],
   }));
 }
 
-/** How many packets of each probe were rejected. */
+/** What came back for each probe. */
 async function send(
   testbed: Testbed,
   probes: readonly Probe[],
   quietMs?: number,
-): Promise<ReadonlyMap<Probe, number>> {
-  const refusals = new Map<Probe, number>();
+): Promise<ReadonlyMap<Probe, Pick<Observation, 'refused' | 'answers'>>> {
+  const received = new Map<Probe, Pick<Observation, 'refused' | 'answers'>>();
   await Promise.all(
     (['pod', 'node', 'ext'] as const).map(async (name) => {
       const host: Host = testbed[name];
       const own = probes.filter(({ client }) => client.host === name);
       if (own.length === 0) return;
-      const refused = await host.send(
+      const { refused, answers } = await host.send(
         own.map(({ packets }) => packets),
         quietMs,
       );
-      own.forEach((each, position) => refusals.set(each, refused[position]!));
+      own.forEach((each, position) =>
+        received.set(each, { refused: refused[position]!, answers: answers[position]! }),
+      );
     }),
   );
-  return refusals;
+  return received;
 }
 
 function probesOf(plan: readonly Target[], family: Family): Probe[] {

@@ -6,6 +6,7 @@
 import { createInterface } from 'node:readline';
 import { crowd, endCrowd } from './crowd.mjs';
 import { ask, httpGet, open, sendDatagram, startAsking, stopAsking, udpAsk } from './client.mjs';
+import { answerEverywhere } from './endpoints.mjs';
 import { sayAndListen, serveAfterEnd } from './half-close.mjs';
 import { endOpenings, openings } from './openings.mjs';
 import { relay } from './relay.mjs';
@@ -23,6 +24,7 @@ const operations = {
   startAsking,
   stopAsking,
   serve,
+  answerEverywhere,
   serveAfterEnd,
   sayAndListen,
   relay,

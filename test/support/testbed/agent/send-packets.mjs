@@ -8,12 +8,13 @@ const refusals = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'EACCES']);
 const ownFaults = new Set(['EMFILE', 'ENFILE', 'EADDRINUSE', 'EADDRNOTAVAIL', 'ENOBUFS', 'EINVAL']);
 
 /**
- * Opens n connections for each probe; answers how many of them met an ICMP error or a reset, probe by probe,
- * once nothing has come back for quietMs.
+ * Opens n connections for each probe; answers how many of them met an ICMP error or a reset, and what TCP servers sent, probe by
+ * probe, once nothing has come back for quietMs.
  */
 export function sendPackets({ probes, quietMs }) {
   return new Promise((resolve, reject) => {
     const refused = probes.map(() => 0);
+    const answers = probes.map(() => []);
     const sockets = [];
     let lastSeen = performance.now();
 
@@ -32,6 +33,11 @@ export function sendPackets({ probes, quietMs }) {
     const sendTcp = ({ src, dst, port }, position) => {
       const socket = connect({ host: dst, port, localAddress: src });
       socket.on('error', (error) => failed(position, error));
+      // An answer is so short that it comes in one piece.
+      socket.on('data', (data) => {
+        lastSeen = performance.now();
+        answers[position].push(String(data));
+      });
       sockets.push(() => socket.destroy());
     };
     const sendUdp = ({ src, dst, port }, position) => {
@@ -65,7 +71,7 @@ export function sendPackets({ probes, quietMs }) {
       if (performance.now() - lastSeen < quietMs) return;
       clearInterval(quiet);
       closeAll();
-      resolve({ refused });
+      resolve({ refused, answers });
     }, 20);
     setImmediate(() => (lastSeen = performance.now()));
   });
