@@ -112,7 +112,7 @@ if [ -z "$failed" ]; then
   step 'kernel tests' $jest --selectProjects contained kernel --maxWorkers=3 --outputFile="$results/tests.json"
   step 'tests without a kernel' finished
   # Other stories each night; those of the kernel tests are the same each time.
-  for mode in ${NIGHTLY:+nftables iptables}; do
+  for mode in ${NIGHTLY:+$(npm run --silent fuzz -- --modes)}; do
     step "fuzz in $mode mode" npm run --silent fuzz -- --mode "$mode" --minutes 30 --seed "$(date +%s)"
   done
   beside of_the_text of_the_package

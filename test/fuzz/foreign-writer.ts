@@ -19,7 +19,8 @@ export async function rulesOf(node: Host, mode: Mode): Promise<ReadonlySet<strin
   const lines = parts.flatMap((part) => part.split(/[\n,]/)).map((text) => text.trim());
   const legacy = new NodeIptables(node, 'legacy');
   if (await hasLegacyTables(node))
-    for (const family of FAMILIES) for (const line of await legacy.written(family)) lines.push(`${family} ${line}`);
+    for (const family of FAMILIES)
+      for (const line of await legacy.written(family)) lines.push(`${family} ${line}`);
   if (mode === 'ipvs') lines.push(...(await node.run(['sh', '-e'], LIST_IPVS)).split('\n'));
   return new Set(lines);
 }

@@ -37,6 +37,11 @@ function answeredBy({ answers, connections }: Observation): readonly Required<Tr
   });
 }
 
+/** The endpoint that answered with this text. */
+export function endpointIn(answer: string): string {
+  return place(JSON.parse(answer) as Answer);
+}
+
 /** As endpoints answer (test/support/testbed/agent/endpoints.mjs). */
 interface Answer {
   readonly address: string;
@@ -70,8 +75,10 @@ export function judgeShares(
     const key = `${target.label.split(' ')[0]!} ${JSON.stringify([...shares])}`;
     const pool = pools.get(key) ?? { shares, counts: new Map<string, number>() };
     pools.set(key, pool);
-    for (const endpoint of endpointsOf(observation))
-      pool.counts.set(endpoint, (pool.counts.get(endpoint) ?? 0) + 1);
+    const endpoints = model.isRelayed
+      ? observation.answers.map(endpointIn)
+      : observation.connections.filter(isTranslated).map(endpointOf);
+    for (const endpoint of endpoints) pool.counts.set(endpoint, (pool.counts.get(endpoint) ?? 0) + 1);
   }
   return [...pools].flatMap(([key, { shares, counts }]) => {
     const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
@@ -82,13 +89,6 @@ export function judgeShares(
       return [{ subject: `${key.split(' ')[0]!} to ${endpoint}`, problem }];
     });
   });
-}
-
-/** The endpoint of each connection that got one. */
-function endpointsOf(observation: Observation): readonly string[] {
-  const answered = answeredBy(observation);
-  if (answered.length > 0) return answered.map(({ endpoint }) => endpoint);
-  return observation.connections.filter(isTranslated).map(endpointOf);
 }
 
 /** At least the probability that so many of all connections, or a still less likely number, have this share (Chernoff). */
@@ -106,11 +106,14 @@ export function judgeFlows(
   remaining: readonly TrackedConnection[],
   /** Only endpoints of this Service changed, if anything. */
   hasSameSpec: (service: string) => boolean,
+  /** Endpoints answer, so that connections of TCP are closed by now. */
+  hasServers: boolean,
 ): { readonly ended: readonly Disagreement[]; readonly stale: readonly Disagreement[] } {
   const tracked = new Set(remaining.map(keyOf));
   const ended: Disagreement[] = [];
   const stale: Disagreement[] = [];
   for (const { client, target, connections } of before) {
+    if (hasServers && target.proto === 'tcp') continue;
     const outcome = model.outcome(target, client);
     const draws = model.draws(outcome, target, client);
     const isSameSpec = hasSameSpec(target.label.split(':')[0]!);

@@ -8,10 +8,11 @@ import { planOf, type Family, type Target } from '../support/testbed/probe-plan.
 import { observe, type Observation } from '../support/testbed/probe.js';
 import type { Testbed } from '../support/testbed/testbed.js';
 import { markRules, removeSomeRules, rulesOf } from './foreign-writer.js';
+import { HeldConnections } from './held-connections.js';
 import { judgeFlows, judgePackets, judgeShares, type Disagreement } from './judge.js';
 import { Random } from './random-cluster.js';
 import { openNode } from './story-node.js';
-import { configurationOf, manifestOf, modesIn, simpler, type Step, type Story } from './story.js';
+import { configurationOf, manifestOf, simpler, type Step, type Story } from './story.js';
 
 /** Longer than the second after which a TCP client sends its first packet again. Milliseconds. */
 const QUIET = 1_300;
@@ -25,12 +26,12 @@ const NODE_ADDRESSES = { IPv4: '198.51.100.11', IPv6: '[2001:db8:2::11]' };
 export interface Result {
   readonly disagreements: readonly (Disagreement & { readonly step: number })[];
   /** How many things were compared. */
-  readonly compared: Readonly<Record<'packets' | 'flows' | 'healthChecks' | 'restarts', number>>;
+  readonly compared: Readonly<Record<'packets' | 'flows' | 'held' | 'healthChecks' | 'restarts', number>>;
 }
 
 /** Runs a story with a real proxy and real packets, on a node of its own; the first step with disagreements ends it. */
 export async function runStory(story: Story): Promise<Result> {
-  const testbed = await openNode(story.iptables, modesIn(story).includes('userspace'));
+  const testbed = await openNode(story.iptables, story.hasServers);
   const run = new StoryRun(testbed, story);
   try {
     for (const [index, step] of story.steps.entries()) {
@@ -48,7 +49,7 @@ export async function runStory(story: Story): Promise<Result> {
 }
 
 class StoryRun {
-  readonly compared = { packets: 0, flows: 0, healthChecks: 0, restarts: 0 };
+  readonly compared = { packets: 0, flows: 0, held: 0, healthChecks: 0, restarts: 0 };
   private proxy: ProxyProcess | undefined;
   private mode: Mode;
   private services: Step['services'] = [];
@@ -58,29 +59,37 @@ class StoryRun {
   private healthUrls: readonly string[] = [];
   /** Services that may have an event of a conflict, by now. */
   private readonly conflicts = new Set<string>();
+  private readonly held: HeldConnections;
 
   constructor(
     private readonly testbed: Testbed,
     private readonly story: Story,
   ) {
+    this.held = new HeldConnections(testbed, new Random(story.seed));
     this.mode = story.configuration.mode;
   }
 
   async take(step: Step, index: number): Promise<readonly Disagreement[]> {
-    const former = this.services;
+    const [former, formerMode] = [this.services, this.mode];
     this.services = step.services;
     const isChange = !isDeepStrictEqual(former, step.services);
     if (isChange) this.changes++;
     const objects = manifestOf(step, this.changes);
     const written = await this.happen(step, objects, isChange, index);
     const model = new TestbedModel(objects, { ...this.story.configuration, mode: this.mode });
-    const found = [...written, ...(await this.compareFlows(model, former))];
+    const found = [
+      ...written,
+      ...(await this.compareFlows(model, former)),
+      ...(await this.compareHeld(model, former, formerMode)),
+    ];
     if (found.length > 0) return found;
     // Removed rules are written again soon, without any change of objects, and rules of another mode are removed after the start.
     const { event } = step;
     const isLate = event === 'foreign' || typeof event === 'object';
     const packets = await this.comparePackets(model, objects, isLate ? PATIENCE : 0);
-    return [...packets, ...(await this.compareHealthChecks(model)), ...this.compareEvents(model)];
+    if (packets.length > 0) return packets;
+    const unopened = this.story.hasServers ? await this.held.open(model, this.observations) : [];
+    return [...unopened, ...(await this.compareHealthChecks(model)), ...this.compareEvents(model)];
   }
 
   async end(): Promise<void> {
@@ -132,13 +141,35 @@ class StoryRun {
   ): Promise<readonly Disagreement[]> {
     const [old, present] = [specsOf(former), specsOf(this.services)];
     const look = async () =>
-      judgeFlows(model, this.observations, await trackedConnections(this.testbed.node), (service) =>
-        isDeepStrictEqual(old.get(service), present.get(service)),
+      judgeFlows(
+        model,
+        this.observations,
+        await trackedConnections(this.testbed.node),
+        (service) => isDeepStrictEqual(old.get(service), present.get(service)),
+        this.story.hasServers,
       );
     this.compared.flows += this.observations.reduce((sum, { connections }) => sum + connections.length, 0);
     // Flows are removed beside syncs, soon after them.
     const { ended, stale } = await until(look, (found) => found.stale.length === 0, PATIENCE);
     return [...ended, ...stale];
+  }
+
+  /** Connections end with the process in userspace mode, and with their virtual server in IPVS mode. */
+  private async compareHeld(
+    model: TestbedModel,
+    former: Step['services'],
+    formerMode: Mode,
+  ): Promise<readonly Disagreement[]> {
+    this.compared.held += this.held.count;
+    const [old, present] = [specsOf(former), specsOf(this.services)];
+    const conflicts = model.model.conflicts();
+    return this.held.judge((client, target) => {
+      if (formerMode === 'userspace' || this.mode === 'userspace') return false;
+      if (this.mode !== 'ipvs') return true;
+      const service = target.label.split(':')[0]!;
+      const isServed = model.outcome(target, client).kind === 'endpoints' && !conflicts.includes(service);
+      return isServed && isDeepStrictEqual(old.get(service), present.get(service));
+    });
   }
 
   private async comparePackets(
@@ -148,7 +179,7 @@ class StoryRun {
   ): Promise<readonly Disagreement[]> {
     const plans = { ipv4: shortPlan(objects, 'ipv4'), ipv6: shortPlan(objects, 'ipv6') };
     const look = async () => {
-      const observations = await observe(this.testbed, plans, QUIET);
+      const observations = await observe(this.testbed, plans, QUIET, this.held.count > 0);
       return {
         observations,
         found: [...judgePackets(model, observations), ...judgeShares(model, observations)],

@@ -32,7 +32,7 @@ const asKubeletLeavesIt = (variant: IptablesVariant): string =>
     .map((tool) => `${tool}-${variant} -w 60 -t mangle -N KUBE-IPTABLES-HINT`)
     .join('\n');
 
-/** A new test bed. @param hasServers all endpoints answer, as userspace mode needs it */
+/** A new test bed. @param hasServers all endpoints answer over TCP, as userspace mode needs it */
 export async function openNode(variant: IptablesVariant, hasServers: boolean): Promise<Testbed> {
   const testbed = await Testbed.open();
   try {
@@ -58,10 +58,26 @@ async function serveEndpoints({ pod, sink }: Testbed): Promise<void> {
   ];
   await pod.run(['ip', '-batch', '-'], `${commands.join('\n')}\n`);
   await sink.run(['nft', '-f', '-'], SILENT_TO_DATAGRAMS);
-  await sink.run(
-    ['ip', '-batch', '-'],
-    'route add local 10.244.0.0/16 dev lo\nroute add local fd00:10:244::/48 dev lo\n',
+  const far = ['2.0/23', '4.0/22', '8.0/21', '16.0/20', '32.0/19', '64.0/18', '128.0/17'].map(
+    (one) => `10.244.${one}`,
   );
+  const far6 = [
+    '2::/63',
+    '4::/62',
+    '8::/61',
+    '10::/60',
+    '20::/59',
+    '40::/58',
+    '80::/57',
+    '100::/56',
+    '200::/55',
+  ].map((one) => `fd00:10:244:${one}`);
+  const routes = [
+    'route add default via 169.254.77.1',
+    'route add default via 2001:db8:77::1',
+    ...[...far, ...far6].map((network) => `route add local ${network} dev lo`),
+  ];
+  await sink.run(['ip', '-batch', '-'], `${routes.join('\n')}\n`);
   for (const host of [pod, sink]) await host.ask('answerEverywhere', { ports: ENDPOINT_PORTS });
 }
 

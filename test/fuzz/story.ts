@@ -21,6 +21,8 @@ export interface Story {
   readonly configuration: Configuration;
   /** The tools that the node uses. */
   readonly iptables: IptablesVariant;
+  /** Endpoints answer over TCP. */
+  readonly hasServers: boolean;
   readonly steps: readonly Step[];
 }
 
@@ -58,7 +60,10 @@ export function storyOf(seed: number, mode: FuzzMode, supported: readonly FuzzMo
     if (event === undefined || random.is(0.5)) services = changed(random, services);
     steps.push({ ...(event && { event }), services });
   }
-  return { seed, configuration, iptables: mode === 'iptables-legacy' ? 'legacy' : 'nft', steps };
+  const isUserspace = ({ event }: Step): boolean => typeof event === 'object' && event.mode === 'userspace';
+  const needsServers = configuration.mode === 'userspace' || steps.some(isUserspace);
+  const iptables = mode === 'iptables-legacy' ? 'legacy' : 'nft';
+  return { seed, configuration, iptables, hasServers: needsServers || random.is(0.4), steps };
 }
 
 interface StoryModes {
@@ -72,7 +77,8 @@ interface StoryModes {
 /** After IPVS mode, addresses stay with their virtual servers for up to a day (docs/ipvs-mode.md): a story ends in it. */
 function modesOf(mode: FuzzMode, supported: readonly FuzzMode[]): StoryModes {
   const main = proxyMode(mode);
-  const of = (one: FuzzMode): readonly Mode[] => (supported.includes(one) && one !== mode ? [proxyMode(one)] : []);
+  const of = (one: FuzzMode): readonly Mode[] =>
+    supported.includes(one) && one !== mode ? [proxyMode(one)] : [];
   const ofIptables = main === 'iptables' ? [] : of('iptables');
   const start = [...of('nftables'), ...ofIptables, ...of('userspace')];
   return { main, start: [main, ...start], next: main === 'ipvs' ? [main] : [main, ...start] };
@@ -88,11 +94,6 @@ function randomEvent(random: Random, modes: readonly Mode[]): Event | undefined 
     'foreign',
     { mode: random.one(modes) },
   ]);
-}
-
-/** The modes that a story has, one after the other. */
-export function modesIn({ configuration, steps }: Story): readonly Mode[] {
-  return [configuration.mode, ...steps.flatMap(({ event }) => (typeof event === 'object' ? event.mode : []))];
 }
 
 function changed(random: Random, services: readonly RandomService[]): RandomService[] {

@@ -148,7 +148,11 @@ export class TestbedModel {
     if (outcome.kind !== 'endpoints') return this.problemOfNat(met);
     const ports = new Set(tracked.map(({ endpoint }) => endpoint));
     const [port] = ports;
-    if (ports.size !== 1 || port === undefined || !localAddresses.has(port.replace(/^\[?(.*?)\]?:\d+$/, '$1')))
+    if (
+      ports.size !== 1 ||
+      port === undefined ||
+      !localAddresses.has(port.replace(/^\[?(.*?)\]?:\d+$/, '$1'))
+    )
       return `forwarded to ${[...ports].join(' and ') || 'no port'} instead of one of the proxy`;
     if (target.proto !== 'tcp') return undefined;
     const allowed = this.draws(outcome, target, client);

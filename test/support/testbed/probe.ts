@@ -62,6 +62,14 @@ export interface Observation {
   readonly connections: readonly TrackedConnection[];
 }
 
+/** conntrack fails where it deletes nothing. */
+const FORGET_UNESTABLISHED = `for family in ipv4 ipv6; do
+  for protocol in udp sctp; do conntrack -D -f $family -p $protocol; done
+  for state in SYN_SENT SYN_RECV FIN_WAIT CLOSE_WAIT LAST_ACK TIME_WAIT CLOSE SYN_SENT2; do
+    conntrack -D -f $family -p tcp --state $state
+  done
+done >/dev/null 2>&1 || true`;
+
 /** Probes every address of every Service of the objects. Parameters as in `observe`. */
 export async function probe(
   testbed: Testbed,
@@ -77,7 +85,7 @@ export async function probe(
 
 /**
  * Sends packets from every client to every target, all at once: a tracked connection tells its client by its original source
- * address. Connections that were tracked before are forgotten.
+ * address. Connections that were tracked before are forgotten, except those of TCP that are established, if they are to stay.
  * @param quietMs after so long without an answer there will be none. A TCP client that is rejected over IPv6 on one machine hears of it
  * by its second packet only, after a second: the first error arrives while the system call holds the socket
  */
@@ -85,6 +93,7 @@ export async function observe(
   testbed: Testbed,
   plans: Readonly<Record<Family, readonly Target[]>>,
   quietMs?: number,
+  keepsEstablished = false,
 ): Promise<readonly Observation[]> {
   const probes = (['ipv4', 'ipv6'] as const).flatMap((family) => probesOf(plans[family], family));
   // First connections of one client may get different endpoints where they arrive on several processors at once.
@@ -93,9 +102,14 @@ export async function observe(
     testbed,
     sticky.map((one) => ({ ...one, packets: { ...one.packets, n: 1 } })),
   );
-  await testbed.node.run(['conntrack', '-F']);
+  const kept = new Set<string>();
+  if (keepsEstablished) {
+    await testbed.node.run(['sh'], FORGET_UNESTABLISHED);
+    for (const { original } of await trackedConnections(testbed.node)) kept.add(JSON.stringify(original));
+  } else await testbed.node.run(['conntrack', '-F']);
   const received = await send(testbed, probes, quietMs);
-  const seen = groupByProbe(await trackedConnections(testbed.node));
+  const tracked = await trackedConnections(testbed.node);
+  const seen = groupByProbe(tracked.filter(({ original }) => !kept.has(JSON.stringify(original))));
   return probes.map((each) => ({
     family: each.family,
     client: each.client.name,

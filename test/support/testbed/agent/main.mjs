@@ -6,7 +6,7 @@
 import { createInterface } from 'node:readline';
 import { crowd, endCrowd } from './crowd.mjs';
 import { ask, httpGet, open, sendDatagram, startAsking, stopAsking, udpAsk } from './client.mjs';
-import { answerEverywhere } from './endpoints.mjs';
+import { answerEverywhere, hold, release, sayHeld } from './endpoints.mjs';
 import { sayAndListen, serveAfterEnd } from './half-close.mjs';
 import { endOpenings, openings } from './openings.mjs';
 import { relay } from './relay.mjs';
@@ -25,6 +25,9 @@ const operations = {
   stopAsking,
   serve,
   answerEverywhere,
+  hold,
+  sayHeld,
+  release,
   serveAfterEnd,
   sayAndListen,
   relay,
