@@ -23,7 +23,7 @@ const STORIES = 15;
 const unread = (): never => {
   throw new Error('the kernel is not read here');
 };
-const TRACERS: Readonly<Record<Mode, (family: IpFamily) => Tracer>> = {
+const TRACERS: Readonly<Record<Exclude<Mode, 'userspace'>, (family: IpFamily) => Tracer>> = {
   nftables: () => new NftablesTracer(unread),
   iptables: () => new IptablesTracer(() => Promise.resolve(RECORDED_HOST), unread),
   ipvs: (family) => new IpvsTracer(family, 'rr', unread),
@@ -65,7 +65,7 @@ const seeds = Array.from({ length: STORIES }, (_, index) => index + 1);
 /** The compiled rules and the walk through them, by random Services; the model shares nothing with either. */
 describe.each(['nftables', 'iptables', 'ipvs'] as const)('in %s mode', (mode) => {
   it.each(seeds)('packets meet what the model allows, with the Services of seed %s', async (seed) => {
-    const story = storyOf(seed, mode);
+    const story = storyOf(seed, mode, [mode]);
     const [step] = story.steps;
     const objects = manifestOf(step!, 0);
     const model = new TestbedModel(objects, story.configuration);
