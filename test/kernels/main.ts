@@ -48,7 +48,16 @@ async function prepare(check: Check, folder: string): Promise<readonly string[]>
   }
   await bundle(pathToFileURL(source), program);
   const results = join(folder, 'results');
-  return [...start, '--test-reporter', reporter, '--test-reporter-destination', results, program];
+  const parameters = check.kind === 'program' ? check.parameters : [];
+  return [
+    ...start,
+    '--test-reporter',
+    reporter,
+    '--test-reporter-destination',
+    results,
+    program,
+    ...parameters,
+  ];
 }
 
 /** The built program, in a folder of its own: the checkout may change while a guest runs. */
