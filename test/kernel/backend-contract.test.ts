@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { backendContract } from '../../src/testing/contract/backend-contract.js';
-import type { BackendSubject } from '../../src/testing/contract/backend-subject.js';
+import type { BackendSubject, ContractCase } from '../../src/testing/contract/backend-subject.js';
 import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
 import type { IptablesVariant } from '../../src/adapters/iptables/iptables-commands.js';
 import { IptablesTool, XtablesLock } from '../../src/adapters/iptables/iptables-tool.js';
@@ -12,6 +12,9 @@ import { iptablesSnapshot } from '../testing/contract/snapshots.js';
 import { nightly, sampleOf } from '../support/nightly.js';
 import { iptablesVariants } from '../support/testbed/iptables-node.js';
 import { HOST } from '../support/iptables/services.js';
+import { DriverBundle, Namespace, type Driver } from '../support/program/in-namespace.js';
+import type { ContractDriver } from './contract/driver.js';
+import { nftables } from './contract/nftables.js';
 
 const family = 'IPv4';
 const prefix = `t${process.pid}-contract`;
@@ -56,8 +59,27 @@ const subject = (variant: IptablesVariant): BackendSubject<Place> => ({
   },
 });
 
-/** By day over one variant, every other case: simulated iptables has all of them. */
+/** By day every other case, of iptables over one variant: simulated kernels have all of them. */
+const sampled = <Place>(of: BackendSubject<Place>): readonly ContractCase[] =>
+  backendContract(of).filter((_, place) => nightly || place % 2 === 0);
+
 describe.each(sampleOf(iptablesVariants))('iptables over iptables-%s', (variant) => {
-  const cases = backendContract(subject(variant)).filter((_, place) => nightly || place % 2 === 0);
-  for (const { name, run } of cases) it(name, run);
+  for (const { name, run } of sampled(subject(variant))) it(name, run);
+});
+
+describe('nftables', () => {
+  let bundle: DriverBundle<ContractDriver>;
+  let namespace: Namespace;
+  let driver: Driver<ContractDriver>;
+  beforeAll(async () => {
+    bundle = await DriverBundle.make<ContractDriver>(new URL('./contract/driver.ts', import.meta.url));
+    namespace = await Namespace.open('contract');
+    driver = namespace.drive(bundle);
+  });
+  afterAll(async () => {
+    await namespace?.close();
+    await bundle?.remove();
+  });
+
+  for (const { name } of sampled(nftables)) it(name, () => driver.ask('run', name));
 });

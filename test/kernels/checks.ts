@@ -43,7 +43,11 @@ const inside = (name: string, ...parameters: readonly string[]): Check => ({
 });
 const fuzz = (mode: string): Check => ({ kind: 'fuzz', mode });
 
+const failover = (rules: string): Check =>
+  tests('kernel/failover', `over ${rules} (a connection that|an established one)`);
+
 const ofIptables = (variant: string): Checks => ({
+  failover: failover(`iptables-${variant}`),
   restart: tests('kernel/restart', `over iptables-${variant} writes nothing`),
   takeover: tests('kernel/iptables-takeover', `: ${variant}( |$)`),
   modeChange: tests('kernel/mode-change', `and iptables-${variant} loses no connection`),
@@ -58,14 +62,13 @@ export const MODES: Readonly<Record<string, Checks>> = {
     takeover: tests('kernel/rollback', 'goes back to kube-proxy'),
     cleanUp: tests('kernel/commands', '--cleanup removes'),
     modeChange: tests('kernel/mode-change', 'and iptables-nft loses no connection'),
-    failover: tests('kernel/failover', 'mode nftables (a connection that|an established one)'),
+    failover: failover('nftables'),
     contract: inside('backend-contract', 'nftables'),
     scenarios: tests('conformance/nftables', 'treats packets'),
     fuzz: fuzz('nftables'),
   },
   'iptables-nft': {
     ...ofIptables('nft'),
-    failover: tests('kernel/failover', 'mode iptables (a connection that|an established one)'),
     cleanUp: tests('kernel/commands', '--cleanup says where'),
     fuzz: fuzz('iptables'),
   },

@@ -4,7 +4,7 @@ import { VARIANTS, setsOf } from '../../../src/domain/nftables/layout/sets.js';
 import { ruleText } from '../../../src/domain/nftables/kernel/rule-text.js';
 import type { KernelRule } from '../../../src/domain/nftables/kernel/ruleset.js';
 import type { SetElement } from '../../../src/domain/nftables/layout/table.js';
-import type { TableContents } from '../../support/nftables/table-contents.js';
+import type { SetContents, TableContents } from '../../support/nftables/table-contents.js';
 
 /**
  * Rules of service ports in any order, without proxy ports, which are the kernel's choice; without KUBE-FIREWALL, which
@@ -33,8 +33,13 @@ function rulesOf({ name, rules }: SavedChain): readonly string[] {
   return /^KUBE-(?!(?:SVC|SVL|SEP|FW|EXT)-[A-Z0-9]{16}$)/.test(name) ? shown.sort() : shown;
 }
 
+/** A table, in memory or in a kernel, as far as it is compared. */
+interface ComparedTable extends Pick<TableContents, 'chains'> {
+  readonly sets: ReadonlyMap<string, Pick<SetContents, 'elements'>>;
+}
+
 /** Without unused structures, which stay until the next verification: classes, their chains, sets of sources. */
-export function nftablesSnapshot(family: IpFamily, table: TableContents): unknown {
+export function nftablesSnapshot(family: IpFamily, table: ComparedTable): unknown {
   const inUse = new InUse(table);
   return {
     chains: [...inUse.chains()]
@@ -58,7 +63,7 @@ class InUse {
   /** By the map of classes: the classes that frontends have. */
   private readonly classes = new Map<string, ReadonlySet<string | undefined>>();
 
-  constructor(private readonly table: TableContents) {
+  constructor(private readonly table: ComparedTable) {
     for (const variant of VARIANTS) {
       const { frontends, classes, shortCircuits, shortCircuitClasses } = setsOf(variant);
       this.classes.set(classes.name, new Set(this.elements(frontends.name).map(({ value }) => value)));

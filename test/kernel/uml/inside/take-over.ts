@@ -1,42 +1,12 @@
-import { IptablesDriver } from '../../../../src/adapters/iptables/iptables-driver.js';
-import { ipvsBackend } from '../../../support/backends.js';
 import { expect } from 'expect';
 import { before, describe, it } from 'node:test';
-import { FakeClock } from '../../../../src/testing/fakes/fake-clock.js';
-import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
-import { IpSetTool } from '../../../../src/adapters/ipset/ipset-tool.js';
-import { cleanUpScripts } from '../../../../src/adapters/iptables/owned-chains.js';
-import { IptablesTool } from '../../../../src/adapters/iptables/iptables-tool.js';
-import { LegacyWatch } from '../../../../src/adapters/iptables/iptables-watch.js';
-import { IPVS_OWNED_CHAINS } from '../../../../src/adapters/ipvs/clean-up-ipvs.js';
-import type { IpvsKernel } from '../../../../src/adapters/ipvs/ipvs-driver.js';
-import type { Backend } from '../../../../src/application/ports/backend.js';
-import { NetlinkServiceAddresses } from '../../../../src/adapters/ipvs/netlink-service-addresses.js';
-import { NetlinkVirtualServers } from '../../../../src/adapters/ipvs/netlink-virtual-servers.js';
-import { IP_FAMILIES, type IpFamily } from '../../../../src/domain/net/ip-family.js';
+import { IP_FAMILIES } from '../../../../src/domain/net/ip-family.js';
 import { readScenario, scenarioNames } from '../../../support/recorded/scenarios.js';
 import { recordedEntries, RECORDED_HOST } from '../../../support/recorded/cluster.js';
+import { openIpvs } from './open-ipvs.js';
 import { leaveRecorded } from './recorded-kernel.js';
 import { isSampled } from './sampled-scenarios.js';
 import { here, tool } from './tool.js';
-
-function backendOf(family: IpFamily): Backend {
-  const iptables = new IptablesTool({ variant: 'legacy' });
-  const logger = new MemoryLogger();
-  const host = () => Promise.resolve(RECORDED_HOST);
-  const kernel: IpvsKernel = {
-    servers: new NetlinkVirtualServers(),
-    addresses: new NetlinkServiceAddresses(),
-    sets: new IpSetTool(),
-    rules: (baseRules) =>
-      new IptablesDriver(family, iptables, new LegacyWatch(family), host, logger, {
-        baseRules,
-        cleanUp: (saved) => cleanUpScripts(saved, IPVS_OWNED_CHAINS),
-      }),
-    servedByIptables: () => Promise.resolve(false),
-  };
-  return ipvsBackend(family, kernel, new FakeClock(), logger, { scheduler: 'rr', excludeCIDRs: [] });
-}
 
 describe('taking over from kube-proxy in mode ipvs', async () => {
   before(() => tool('modprobe', '-a', 'ip_vs', 'ip_set', 'nf_conntrack_netlink', 'dummy'));
@@ -48,7 +18,7 @@ describe('taking over from kube-proxy in mode ipvs', async () => {
         for (const family of IP_FAMILIES) {
           const recorded = { scenario: name, step: step.number };
           const { entries, network } = recordedEntries(recorded, family, 'ipvs');
-          const backend = backendOf(family);
+          const backend = openIpvs(family, RECORDED_HOST);
           const started = await backend.start(entries, network);
           expect({ ...recorded, family, ...started }).toMatchObject({ family, written: 0, failed: [] });
           const verified = await backend.verify('full');
@@ -63,7 +33,7 @@ describe('taking over from kube-proxy in mode ipvs', async () => {
     const [step] = (await readScenario(recorded.scenario, 'ipvs')).steps;
     await leaveRecorded(here, step!);
     const { entries, network } = recordedEntries(recorded, 'IPv4', 'ipvs');
-    const backend = backendOf('IPv4');
+    const backend = openIpvs('IPv4', RECORDED_HOST);
     try {
       await backend.start(entries, network);
       expect(await backend.differences!()).toEqual([]);

@@ -1,5 +1,6 @@
 import { execa } from 'execa';
 import { readFile, writeFile } from 'node:fs/promises';
+import { NOBODY } from '../../../support/testbed/own-namespace.js';
 import type { Shell } from './recorded-kernel.js';
 
 /** Runs a command to its end; fails with its stderr when it fails. What it printed. */
@@ -25,7 +26,7 @@ export function linesOf(listing: string): readonly string[] {
 
 /** Does something without any privilege. */
 export async function asNobody(work: () => Promise<void>): Promise<void> {
-  process.seteuid!(65534);
+  process.seteuid!(NOBODY);
   try {
     await work();
   } finally {
