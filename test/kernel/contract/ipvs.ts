@@ -8,7 +8,9 @@ import { comparable, listNode } from '../uml/inside/recorded-kernel.js';
 import { here, tool } from '../uml/inside/tool.js';
 
 const family = 'IPv4';
-const STRANGERS = `
+/** With addresses of the loopback interface the kernel begins to know which addresses are local; real servers must not be broadcasts. */
+const BEGINNING = `
+  ip link set lo up
   iptables-legacy -w 5 -t nat -N MINE
   iptables-legacy -w 5 -t nat -A PREROUTING -j MINE
   ipset create OTHERS hash:ip
@@ -19,7 +21,7 @@ export const ipvs: BackendSubject<OwnNamespace> = {
   family,
   async makePlace() {
     const place = OwnNamespace.enter();
-    await here.run(['sh', '-e'], STRANGERS);
+    await here.run(['sh', '-e'], BEGINNING);
     return place;
   },
   removePlace: (place) => place.leave(),
