@@ -148,9 +148,17 @@ describe('HttpListener', () => {
     expect(clock.pending).toBe(0);
     listener = listen(0, true);
     await listener.start();
-    await (await fetch(`http://127.0.0.1:${listener.port}/`)).text();
+    const port = listener.port!;
+    await (await fetch(`http://127.0.0.1:${port}/`)).text();
+    const client = connect(port, '127.0.0.1');
+    await once(client, 'connect');
+    const closed = new Promise((done) => client.on('error', () => undefined).once('close', done));
     await listener.stop();
     expect(listener.port).toBeUndefined();
+    const successor = createServer();
+    await once(successor.listen(port, '127.0.0.1'), 'listening');
+    successor.close();
+    await closed;
   });
 
   it('is not stopped before a start under way has let go of the port', async () => {

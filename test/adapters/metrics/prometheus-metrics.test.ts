@@ -452,9 +452,10 @@ describe('what is looked up for each scrape', () => {
 
   it('service ports by state, and how fresh each kind is', async () => {
     const statuses = new ServiceStatuses();
-    statuses.set('IPv4', 'a/b/tcp/', { state: 'programmed', sinceTime: timeText(1) });
+    for (const key of ['a/b/tcp/', 'a/b/udp/', 'a/e/tcp/'] as const)
+      statuses.set('IPv4', key, { state: 'programmed', sinceTime: timeText(1) });
     const failed = { state: 'failed', sinceTime: timeText(1), reason: 'no', attempts: 1 } as const;
-    statuses.set('IPv4', 'a/c/tcp/', failed);
+    for (const key of ['a/c/tcp/', 'a/f/tcp/'] as const) statuses.set('IPv4', key, failed);
     statuses.set('IPv4', 'a/d/sctp/', { ...failed, limitedBy: 'mode' });
     const metrics = made();
     let connected = true;
@@ -479,9 +480,9 @@ describe('what is looked up for each scrape', () => {
         ),
       );
     expect(await own()).toEqual({
-      'kube_proxy_ts_service_ports{ip_family="IPv4",state="programmed"}': 1,
+      'kube_proxy_ts_service_ports{ip_family="IPv4",state="programmed"}': 3,
       'kube_proxy_ts_service_ports{ip_family="IPv4",state="degraded"}': 1,
-      'kube_proxy_ts_service_ports{ip_family="IPv4",state="failed"}': 1,
+      'kube_proxy_ts_service_ports{ip_family="IPv4",state="failed"}': 2,
       'kube_proxy_ts_pending_services{ip_family="IPv4"}': 2,
       'kube_proxy_ts_watch_connected{kind="Service"}': 1,
       'kube_proxy_ts_watch_rewinds_total{kind="Service"}': 3,

@@ -139,6 +139,15 @@ describe('ExplainAddress', () => {
     expect(frontends).toMatchObject([{ portName: 'http', kind: 'node-port' }]);
   });
 
+  it.each([
+    ['192.0.2.9:30080/tcp', ['http']],
+    ['192.0.2.4:30080/tcp', []],
+  ])('finds node ports only at the addresses that serve them: %s', (text, found) => {
+    const { addresses } = new SeenCluster({ node: { nodePortIPs: ['192.0.2.9'] } }).deliver([cart], [slice]);
+    const { frontends } = addresses.address(parseSubject(text) as AddressSubject);
+    expect(frontends.map(({ portName }) => portName)).toEqual(found);
+  });
+
   it('says nothing about the absent before everything is listed', () => {
     const early = cluster();
     early.isListed = false;
