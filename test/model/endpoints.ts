@@ -1,12 +1,6 @@
 import { canonical, familyOf, Networks, place } from './addresses.js';
 import type { EndpointSlice, Node } from './objects.js';
-import {
-  isAssignable,
-  isExternallyAccessible,
-  weightOf,
-  WEIGHT_ANNOTATION,
-  type ServicePort,
-} from './service-ports.js';
+import { isAssignable, weightOf, WEIGHT_ANNOTATION, type ServicePort } from './service-ports.js';
 
 export interface Endpoint {
   readonly address: string;
@@ -73,7 +67,7 @@ export interface Selection {
 }
 
 export function select(port: ServicePort, endpoints: readonly Endpoint[], node: Node): Selection {
-  const isExternal = isExternallyAccessible(port);
+  const isExternal = port.isExternallyAccessible;
   const usesCluster = !port.internalPolicyLocal || isExternal;
   const usesLocal = port.internalPolicyLocal || (port.externalPolicyLocal && isExternal);
   const cluster = usesCluster ? clusterList(endpoints, node) : [];

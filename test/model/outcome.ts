@@ -1,7 +1,7 @@
 import { Networks, type Family } from './addresses.js';
 import { readyElseDraining, type Endpoint, type Selection } from './endpoints.js';
 import type { Client, Configuration, Mode, Node } from './objects.js';
-import { isExternallyAccessible, type Frontend, type ServicePort } from './service-ports.js';
+import { type Frontend, type ServicePort } from './service-ports.js';
 
 /** An endpoint that a new connection may get. */
 export interface Draw {
@@ -71,11 +71,13 @@ function filtered(served: Served, client: Client, circumstances: Circumstances):
 /** A virtual server has the local endpoints if its policy asks for them and there are any, else all (docs/spec/ipvs.md §4.5). */
 function balanced(served: Served, client: Client, circumstances: Circumstances): Outcome {
   const { port, frontend, selection } = served;
-  if (!isAdmitted(served, client, circumstances)) return DROPPED;
   const isInternal = frontend.kind === 'cluster-ip';
   const wantsLocal = isInternal ? port.internalPolicyLocal : port.externalPolicyLocal;
-  const all = port.internalPolicyLocal && !isExternallyAccessible(port) ? [] : selection.cluster;
+  const all = port.internalPolicyLocal && !port.isExternallyAccessible ? [] : selection.cluster;
   const endpoints = wantsLocal && selection.local.length > 0 ? selection.local : all;
+  // Packets of the node itself come to IPVS, which rejects them, before they come to the filter.
+  if (endpoints.length === 0 && client.kind === 'node') return REJECTED;
+  if (!isAdmitted(served, client, circumstances)) return DROPPED;
   if (endpoints.length === 0) return REJECTED;
   const masquerade = isInternal
     ? masqueradesInternal(port, client, circumstances)

@@ -23,6 +23,8 @@ export interface ServicePort {
   readonly protocol: Protocol;
   readonly family: Family;
   readonly frontends: readonly Frontend[];
+  /** It has an external address, even one that is its cluster IP, too, or a node port. */
+  readonly isExternallyAccessible: boolean;
   readonly internalPolicyLocal: boolean;
   readonly externalPolicyLocal: boolean;
   /** Empty: everybody is admitted. */
@@ -53,8 +55,11 @@ function portsOf(service: Service, family: Family): readonly ServicePort[] {
     for (const address of addresses)
       if (isAssignable(address) && !external.has(address)) external.set(address, kind);
   };
-  addAll('load-balancer-ip', balancerAddresses(service, family));
-  addAll('external-ip', ofFamily(spec.externalIPs ?? [], family));
+  const balancers = balancerAddresses(service, family);
+  const externalIPs = ofFamily(spec.externalIPs ?? [], family);
+  addAll('load-balancer-ip', balancers);
+  addAll('external-ip', externalIPs);
+  const hasExternalAddress = [...balancers, ...externalIPs].some(isAssignable);
   return (spec.ports ?? []).map(({ name = '', protocol = 'TCP', port, nodePort = 0 }): ServicePort => ({
     service: `${metadata.namespace ?? 'default'}/${metadata.name}`,
     createdAt: Date.parse(metadata.creationTimestamp ?? '') || Infinity,
@@ -66,6 +71,7 @@ function portsOf(service: Service, family: Family): readonly ServicePort[] {
       ...[...external].map(([address, kind]) => ({ kind, address, port })),
       ...(nodePort === 0 ? [] : [{ kind: 'node-port', port: nodePort } as const]),
     ],
+    isExternallyAccessible: hasExternalAddress || nodePort !== 0,
     internalPolicyLocal: spec.internalTrafficPolicy === 'Local',
     externalPolicyLocal,
     sourceRanges: new Networks(spec.loadBalancerSourceRanges ?? []).of(family),
@@ -131,9 +137,4 @@ function parsedObject(json = '{}'): object {
   } catch {
     return {};
   }
-}
-
-/** Whether the service port can be reached from outside the cluster. */
-export function isExternallyAccessible({ frontends }: ServicePort): boolean {
-  return frontends.some(({ kind }) => kind !== 'cluster-ip');
 }

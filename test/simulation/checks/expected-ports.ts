@@ -1,11 +1,6 @@
 import { endpointsOf, select, type Endpoint, type Selection } from '../../model/endpoints.js';
 import type { EndpointSlice, Node, Service } from '../../model/objects.js';
-import {
-  isExternallyAccessible,
-  servicePorts,
-  type Frontend,
-  type ServicePort,
-} from '../../model/service-ports.js';
+import { servicePorts, type Frontend, type ServicePort } from '../../model/service-ports.js';
 import type { ApiObject } from '../../support/api-server/object-store.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 
@@ -40,7 +35,7 @@ export interface ExpectedPort extends ServicePort, Selection {
 
 /** Without external traffic, internalTrafficPolicy Local leaves only the endpoints of this node (docs/spec/ipvs.md §4.5). */
 export function usesCluster(port: ServicePort): boolean {
-  return !port.internalPolicyLocal || isExternallyAccessible(port);
+  return !port.internalPolicyLocal || port.isExternallyAccessible;
 }
 
 /** This node, as endpoints and hints name it. */

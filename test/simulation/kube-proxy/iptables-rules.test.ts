@@ -24,6 +24,7 @@ function served(key: string, address: string, endpoint: string) {
     service: key.slice(0, -'/TCP'.length),
     protocol: 'TCP',
     family: 'IPv4',
+    isExternallyAccessible: false,
     frontends: [{ kind: 'cluster-ip', address, port: 80, protocol: 'TCP' }],
     cluster: endpoints,
     local: endpoints,

@@ -1,4 +1,3 @@
-import { isExternallyAccessible } from '../../model/service-ports.js';
 import { usesCluster, type ExpectedEndpoint, type ExpectedPort } from '../checks/expected-ports.js';
 
 /** A port of a Service with what kube-proxy works out of it (docs/spec/iptables.md §6, nftables.md §6.1). */
@@ -20,7 +19,7 @@ export interface ServedPort extends Omit<ExpectedPort, 'protocol'> {
 
 export function servedPort(port: ExpectedPort): ServedPort {
   const { service, portName, protocol, hasAny, internalPolicyLocal, externalPolicyLocal } = port;
-  const isExternal = isExternallyAccessible(port);
+  const isExternal = port.isExternallyAccessible;
   const usesLocal = internalPolicyLocal || (externalPolicyLocal && isExternal);
   const cluster = usesCluster(port) ? sorted(port.cluster) : [];
   const local = usesLocal ? sorted(port.local) : [];
