@@ -5,7 +5,8 @@
 #   scripts/kernel.sh run SERIES COMMAND…   exit code: that of the command, or 99 if the guest did not end by itself
 # KERNELS: where kernels and qemu are kept, by default build/kernels. EXCHANGE: an existing folder. SECONDS_MAX: the time limit of a
 # run. MEGABYTES: the memory of a guest. ARCH=arm64: a kernel and a Debian 13 of that processor; the guest sees these, and of this
-# machine only the current folder. DEBIAN_MIRROR: another mirror. Requires root, and the Debian packages mmdebstrap, kmod and xz-utils.
+# machine only the current folder. DEBIAN_MIRROR: another mirror. Requires root, and the Debian packages mmdebstrap, kmod and xz-utils;
+# for arm64 also npm.
 set -eu
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
 export PATH
@@ -56,6 +57,19 @@ unpack() {
   done
   (cd "$2.part" && mkdir -p proc sys run root guest exchange kernel)
   mv "$2.part" "$2"
+}
+
+# The guest's Node, and the package that brings a shared library for its processor, as in the image.
+add_node() {
+  [ ! -e "$guest_root/usr/bin/node" ] || return 0
+  packages=$kernels/npm-$arch
+  mkdir -p "$packages"
+  cp "$(dirname "$0")/../deploy/image/package.json" "$(dirname "$0")/../deploy/image/package-lock.json" "$packages/"
+  quietly npm ci --prefix "$packages" --os=linux --cpu="$arch" --libc=glibc --ignore-scripts --no-audit --no-fund
+  mkdir -p "$guest_root/opt"
+  cp -R "$packages/node_modules" "$guest_root/opt/"
+  ln "$guest_root/opt/node_modules/node-linux-$arch/bin/node" "$guest_root/usr/bin/node"
+  rm -rf "$packages"
 }
 
 # An apt with sources and lists of its own.
@@ -160,7 +174,8 @@ run() {
   cat >"$work/start" <<START
 PATH=$PATH
 HOME=/root
-export PATH HOME
+NODE_PATH=/opt/node_modules
+export PATH HOME NODE_PATH
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t devtmpfs devtmpfs /dev
@@ -244,7 +259,8 @@ else
   unpack amd64 "$tools" qemu-system-arm,virtiofsd,busybox-static
   guest_root=$kernels/root-$arch
   unpack "$arch" "$guest_root" \
-    bash,busybox-static,conntrack,coreutils,dash,grep,iproute2,ipset,iptables,kmod,mount,nftables,procps,sed,util-linux
+    bash,busybox-static,conntrack,coreutils,dash,grep,iproute2,ipset,iptables,kmod,libstdc++6,mount,nftables,procps,sed,util-linux
+  add_node
 fi
 case $command in
 fetch)

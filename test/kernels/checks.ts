@@ -1,5 +1,6 @@
 /** The columns of the table of kernels, after the kernel and the mode. */
 export const CHECKS = {
+  start: 'Start',
   contract: 'Backend contract',
   scenarios: 'Recorded scenarios',
   fuzz: 'Fuzz, minutes',
@@ -21,12 +22,20 @@ export const SCENARIOS = [
   ...['loadbalancer-source-ranges', 'nodeport-local-policy', 'session-affinity', 'terminating'],
 ];
 
+/** Ends the name of a series for that processor; others are for x64. */
+export const ARM64 = '-arm64';
+
 /** What a guest runs for a check. */
 export type Check =
   /** A test file of jest's, below `test`, and a regular expression for the full names of its tests. */
   | { readonly kind: 'test file'; readonly file: string; readonly names: string }
-  /** A program of `node:test` (test/kernel/uml/inside). */
-  | { readonly kind: 'program'; readonly file: string; readonly parameters: readonly string[] }
+  /** A program of `node:test` (test/kernel/uml/inside), and a regular expression for the names of its tests. */
+  | {
+      readonly kind: 'program';
+      readonly file: string;
+      readonly parameters: readonly string[];
+      readonly names: string;
+    }
   | { readonly kind: 'fuzz'; readonly mode: string };
 
 export type Checks = Readonly<Partial<Record<CheckName, Check>>>;
@@ -36,11 +45,13 @@ const tests = (name: string, names = ''): Check => ({
   file: `test/${name}.test.ts`,
   names,
 });
-const inside = (name: string, ...parameters: readonly string[]): Check => ({
-  kind: 'program',
+const inside = (name: string, ...parameters: readonly string[]) => ({
+  kind: 'program' as const,
   file: `test/kernel/uml/inside/${name}.ts`,
   parameters,
+  names: '.',
 });
+const onIpvsNode = (names: string): Check => ({ ...inside('one-node'), names });
 const fuzz = (mode: string): Check => ({ kind: 'fuzz', mode });
 
 const failover = (rules: string): Check =>
@@ -76,14 +87,26 @@ export const MODES: Readonly<Record<string, Checks>> = {
   ipvs: {
     schedulers: inside('schedulers'),
     takeover: inside('take-over'),
-    restart: inside('one-node'),
+    restart: onIpvsNode('by a restart'),
+    failover: onIpvsNode('endpoint that goes live on|endpoint is gone and silent'),
+    modeChange: onIpvsNode('changes places with mode iptables'),
+    cleanUp: onIpvsNode('after a clean-up'),
     contract: inside('backend-contract', 'ipvs'),
     scenarios: inside('conformance'),
   },
 };
 
-/** Whether kernels of this series have all of nftables mode. */
-export function hasNftables(series: string): boolean {
+/** The checks of a mode on a series of kernels, such as `6.12`, or `6.12-arm64` for the other processor. */
+export function checksOf(series: string, mode: string): Checks {
+  const checks = MODES[mode]!;
+  if (series.endsWith(ARM64)) return { start: inside('start', mode) };
+  if (hasNftables(series)) return checks;
+  if (mode === 'nftables') return { start: inside('old-kernel') };
+  const { modeChange, ...rest } = checks;
+  return mode === 'ipvs' ? checks : rest;
+}
+
+function hasNftables(series: string): boolean {
   const [major, minor] = series.split('.').map(Number) as [number, number];
   return major > 5 || (major === 5 && minor >= 13);
 }

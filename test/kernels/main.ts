@@ -10,18 +10,27 @@ import { resultsOf } from '../kernel/uml/guest-tests.js';
 import { builtProxy } from '../support/program/built-proxy.js';
 import { bundle } from '../support/program/bundle.js';
 import { bundleStandIn } from '../support/program/served-node.js';
-import { CHECKS, FUZZ_MINUTES, hasNftables, MODES, SCENARIOS, type Check, type CheckName } from './checks.js';
+import {
+  ARM64,
+  CHECKS,
+  checksOf,
+  FUZZ_MINUTES,
+  MODES,
+  SCENARIOS,
+  type Check,
+  type CheckName,
+} from './checks.js';
 import { storeResults } from './table.js';
 
 const HELP = `Tests the program on Debian kernels in qemu, and stores the results in docs/seen-on.md.
 
   npm run test:kernels [-- SERIES…] [--mode MODE]… [--check CHECK]…
 
-Series: 5.10, 6.1, 6.12, 6.18, 7.3, or another one that Debian has.
+Series: 5.10, 6.1, 6.12, 6.18, 7.3, 6.12-arm64, or another one that Debian has.
 Modes: ${Object.keys(MODES).join(', ')}.
 Checks: ${Object.keys(CHECKS).join(', ')}.
 `;
-const ALL_SERIES = ['5.10', '6.1', '6.12', '6.18', '7.3'];
+const ALL_SERIES = ['5.10', '6.1', '6.12', '6.18', '7.3', `6.12${ARM64}`];
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const reporter = fileURLToPath(new URL('../kernel/uml/reporter.mjs', import.meta.url));
 
@@ -32,9 +41,9 @@ interface Result {
 }
 
 /** Makes what a guest runs for a check. Returns the words of the command. */
-async function prepare(check: Check, folder: string): Promise<readonly string[]> {
+async function prepare(check: Check, folder: string, node: string): Promise<readonly string[]> {
   const program = join(folder, 'program.mjs');
-  const start = [process.execPath, '--v8-pool-size=0'];
+  const start = [node, '--v8-pool-size=0'];
   if (check.kind === 'fuzz') {
     await bundle(pathToFileURL(`${root}test/fuzz/main.ts`), program);
     return [...start, program, '--mode', check.mode, '--minutes', `${FUZZ_MINUTES}`];
@@ -48,16 +57,9 @@ async function prepare(check: Check, folder: string): Promise<readonly string[]>
   }
   await bundle(pathToFileURL(source), program);
   const results = join(folder, 'results');
-  const parameters = check.kind === 'program' ? check.parameters : [];
-  return [
-    ...start,
-    '--test-reporter',
-    reporter,
-    '--test-reporter-destination',
-    results,
-    program,
-    ...parameters,
-  ];
+  const { parameters, names } = check.kind === 'program' ? check : { parameters: [], names: '.' };
+  const options = ['--test-reporter', reporter, '--test-reporter-destination', results];
+  return [...start, ...options, `--test-name-pattern=${names}`, program, ...parameters];
 }
 
 /** The built program, in a folder of its own: the checkout may change while a guest runs. */
@@ -101,10 +103,12 @@ async function testOn(series: string, mode: string, checks: ReadonlyMap<CheckNam
       `uname -v >${exchange}/release`,
       'modprobe -a nf_conntrack_netlink nf_tables',
     ];
+    const isArm64 = series.endsWith(ARM64);
+    const node = isArm64 ? '/usr/bin/node' : process.execPath;
     for (const [name, check] of checks) {
       const folder = join(exchange, name);
       await mkdir(folder);
-      const command = await prepare(check, folder);
+      const command = await prepare(check, folder, node);
       lines.push(
         `${command.map((word) => `'${word}'`).join(' ')} >${folder}/output 2>&1`,
         `echo $? >${folder}/status`,
@@ -113,10 +117,10 @@ async function testOn(series: string, mode: string, checks: ReadonlyMap<CheckNam
     await writeFile(join(exchange, 'script'), lines.join('\n'));
     const { exitCode } = await execa(
       `${root}scripts/kernel.sh`,
-      ['run', series, 'sh', join(exchange, 'script')],
+      ['run', series.replace(ARM64, ''), 'sh', join(exchange, 'script')],
       {
         cwd: root,
-        env: { EXCHANGE: exchange },
+        env: { EXCHANGE: exchange, ...(isArm64 && { ARCH: 'arm64' }) },
         stdio: 'inherit',
         reject: false,
       },
@@ -135,7 +139,7 @@ async function testOn(series: string, mode: string, checks: ReadonlyMap<CheckNam
     }
     // What was cut off is no result.
     if (version === undefined || exitCode !== 0) return false;
-    await storeResults(version, mode, cells);
+    await storeResults(isArm64 ? `${version} arm64` : version, mode, cells);
     return isOk;
   } finally {
     await standIn.remove();
@@ -162,11 +166,7 @@ else if (unknown.length > 0) {
 } else
   for (const series of positionals.length > 0 ? positionals : ALL_SERIES)
     for (const mode of values.mode) {
-      const needsNftables = mode === 'nftables' ? values.check : ['modeChange'];
-      const checks = new Map(
-        (Object.entries(MODES[mode]!) as [CheckName, Check][]).filter(
-          ([name]) => values.check.includes(name) && (hasNftables(series) || !needsNftables.includes(name)),
-        ),
-      );
+      const all = Object.entries(checksOf(series, mode)) as [CheckName, Check][];
+      const checks = new Map(all.filter(([name]) => values.check.includes(name)));
       if (checks.size > 0 && !(await testOn(series, mode, checks))) process.exitCode = 1;
     }

@@ -1,11 +1,11 @@
 import type { BackendSubject } from '../../../src/testing/contract/backend-subject.js';
 import { HOST } from '../../support/iptables/services.js';
 import { parseSave } from '../../support/iptables/parse-save.js';
-import { NOBODY, OwnNamespace } from '../../support/testbed/own-namespace.js';
+import { OwnNamespace } from '../../support/testbed/own-namespace.js';
 import { iptablesSnapshot } from '../../testing/contract/snapshots.js';
 import { openIpvs } from '../uml/inside/open-ipvs.js';
 import { comparable, listNode } from '../uml/inside/recorded-kernel.js';
-import { here, tool } from '../uml/inside/tool.js';
+import { here, NOBODY, tool } from '../uml/inside/tool.js';
 
 const family = 'IPv4';
 /** With addresses of the loopback interface the kernel begins to know which addresses are local; real servers must not be broadcasts. */

@@ -5,8 +5,9 @@ import { POSSIBLE_SETS } from '../../../src/domain/nftables/layout/sets.js';
 import type { BackendSubject } from '../../../src/testing/contract/backend-subject.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { nftablesBackend } from '../../support/backends.js';
-import { NOBODY, OwnNamespace } from '../../support/testbed/own-namespace.js';
+import { OwnNamespace } from '../../support/testbed/own-namespace.js';
 import { nftablesSnapshot } from '../../testing/contract/snapshots.js';
+import { NOBODY } from '../uml/inside/tool.js';
 
 const family = 'IPv4';
 

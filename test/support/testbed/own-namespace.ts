@@ -1,9 +1,6 @@
 import koffi from 'koffi';
 import { closeSync, openSync } from 'node:fs';
 
-/** A user without any privilege. */
-export const NOBODY = 65534;
-
 const CLONE_NEWNET = 0x40000000;
 const libc = koffi.load('libc.so.6');
 const unshare = libc.func('int unshare(int flags)') as (flags: number) => number;

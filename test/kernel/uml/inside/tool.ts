@@ -1,7 +1,9 @@
 import { execa } from 'execa';
 import { readFile, writeFile } from 'node:fs/promises';
-import { NOBODY } from '../../../support/testbed/own-namespace.js';
 import type { Shell } from './recorded-kernel.js';
+
+/** A user without any privilege. */
+export const NOBODY = 65534;
 
 /** Runs a command to its end; fails with its stderr when it fails. What it printed. */
 export async function tool(...command: readonly string[]): Promise<string> {
