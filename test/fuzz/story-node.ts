@@ -90,11 +90,12 @@ const iptablesTrial = (variant: IptablesVariant): string =>
     )
     .join('\n');
 
-/** What a kernel must take that has the mode. */
+/** What a kernel must take that has the mode. The map `others` needs Linux 5.13, as the program's nftables mode does. */
 const TRIALS: Readonly<Record<FuzzMode, string>> = {
   nftables: `nft -f - <<END
     table ip trial {
       map ports { type ipv4_addr . inet_proto . inet_service : verdict; }
+      map others { type ipv4_addr : verdict; elements = { * : accept }; }
       chain one { ip protocol tcp dnat to 192.0.2.1:80; }
       chain two { ip protocol tcp dnat to 192.0.2.2:80; }
       chain nat {

@@ -83,7 +83,7 @@ export const MODES: Readonly<Record<string, Checks>> = {
     cleanUp: tests('kernel/commands', '--cleanup says where'),
     fuzz: fuzz('iptables'),
   },
-  'iptables-legacy': ofIptables('legacy'),
+  'iptables-legacy': { ...ofIptables('legacy'), fuzz: fuzz('iptables-legacy') },
   ipvs: {
     schedulers: inside('schedulers'),
     takeover: inside('take-over'),
@@ -93,6 +93,7 @@ export const MODES: Readonly<Record<string, Checks>> = {
     cleanUp: onIpvsNode('after a clean-up'),
     contract: inside('backend-contract', 'ipvs'),
     scenarios: inside('conformance'),
+    fuzz: fuzz('ipvs'),
   },
 };
 

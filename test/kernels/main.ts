@@ -46,7 +46,9 @@ async function prepare(check: Check, folder: string, node: string): Promise<read
   const start = [node, '--v8-pool-size=0'];
   if (check.kind === 'fuzz') {
     await bundle(pathToFileURL(`${root}test/fuzz/main.ts`), program);
-    return [...start, program, '--mode', check.mode, '--minutes', `${FUZZ_MINUTES}`];
+    const seed = Math.floor(Date.now() / 1000);
+    const options = ['--mode', check.mode, '--minutes', FUZZ_MINUTES, '--seed', seed, '--unshrunk'];
+    return [...start, program, ...options.map(String)];
   }
   let source = `${root}${check.file}`;
   if (check.kind === 'test file') {
