@@ -34,7 +34,7 @@ const ALL_SERIES = ['5.10', '6.1', '6.12', '6.18', '7.3', `6.12${ARM64}`];
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const reporter = fileURLToPath(new URL('../kernel/uml/reporter.mjs', import.meta.url));
 
-/** The result of a check, as a cell of the table, and what was wrong. */
+/** The result of a check that came to its end, as a cell of the table, and what was wrong. */
 interface Result {
   readonly cell: string;
   readonly problem?: string;
@@ -74,12 +74,14 @@ async function copyProxy(exchange: string): Promise<string> {
   return join(folder, 'dist', basename(built));
 }
 
-async function resultOf(check: Check, folder: string): Promise<Result> {
+/** Undefined if the check was cut off, which is no result. */
+async function resultOf(check: Check, folder: string): Promise<Result | undefined> {
   const read = (file: string) => readFile(join(folder, file), 'utf8').catch(() => '');
   const [status, output, results] = await Promise.all([read('status'), read('output'), read('results')]);
+  if (status === '') return undefined;
   if (check.kind === 'fuzz')
     return status === '0\n' ? { cell: `${FUZZ_MINUTES}` } : { cell: 'failed', problem: output };
-  const end = { exitStatus: status === '' ? undefined : Number(status), console: output };
+  const end = { exitStatus: Number(status), console: output };
   const tests = resultsOf(results, end);
   const failed = tests.filter(({ error }) => error !== undefined);
   const problem = failed.map(({ path, error }) => `${path.join(' › ')}: ${error}`).join('\n');
@@ -88,6 +90,9 @@ async function resultOf(check: Check, folder: string): Promise<Result> {
     ? { cell: `${tests.length}` }
     : { cell: 'failed', problem: 'no test has such a name' };
 }
+
+/** Seconds, for all checks of a mode. Only ends a guest that hangs. */
+const GUEST_TIMEOUT = 4 * 3600;
 
 /** Runs the checks of a mode, one after the other, in one guest. */
 async function testOn(series: string, mode: string, checks: ReadonlyMap<CheckName, Check>): Promise<boolean> {
@@ -122,7 +127,7 @@ async function testOn(series: string, mode: string, checks: ReadonlyMap<CheckNam
       ['run', series.replace(ARM64, ''), 'sh', join(exchange, 'script')],
       {
         cwd: root,
-        env: { EXCHANGE: exchange, ...(isArm64 && { ARCH: 'arm64' }) },
+        env: { EXCHANGE: exchange, SECONDS_MAX: `${GUEST_TIMEOUT}`, ...(isArm64 && { ARCH: 'arm64' }) },
         stdio: 'inherit',
         reject: false,
       },
@@ -130,17 +135,17 @@ async function testOn(series: string, mode: string, checks: ReadonlyMap<CheckNam
     const release = await readFile(join(exchange, 'release'), 'utf8').catch(() => '');
     const version = /Debian (\d[\d.]*)/.exec(release)?.[1];
     const cells: Partial<Record<CheckName, string>> = {};
-    let isOk = true;
+    let isOk = exitCode === 0;
     for (const [name, check] of checks) {
-      const { cell, problem } = await resultOf(check, join(exchange, name));
-      cells[name] = cell;
+      const result = await resultOf(check, join(exchange, name));
+      const { cell, problem } = result ?? { cell: 'did not end' };
+      if (result) cells[name] = cell;
       process.stdout.write(
         `${series} ${mode} ${name}: ${cell}\n${problem === undefined ? '' : `${problem}\n`}`,
       );
       isOk &&= problem === undefined;
     }
-    // What was cut off is no result.
-    if (version === undefined || exitCode !== 0) return false;
+    if (version === undefined) return false;
     await storeResults(isArm64 ? `${version} arm64` : version, mode, cells);
     return isOk;
   } finally {

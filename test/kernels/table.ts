@@ -4,6 +4,15 @@ import { CHECKS, type CheckName } from './checks.js';
 const PAGE = new URL('../../docs/seen-on.md', import.meta.url);
 const MARK = /^<!-- kernels(?: end)? -->\n/m;
 const NOT_RUN = '–';
+const KERNEL = 'Kernel';
+const MODE = 'Mode';
+const DATE = 'Date';
+
+const cellsOf = (line: string): readonly string[] =>
+  line
+    .split('|')
+    .slice(1, -1)
+    .map((cell) => cell.trim());
 
 /** Stores results of a mode on a kernel in the table of docs/seen-on.md. Cells of checks that did not run stay as they are. */
 export async function storeResults(
@@ -12,21 +21,21 @@ export async function storeResults(
   results: Readonly<Partial<Record<CheckName, string>>>,
 ): Promise<void> {
   const [before, table, after] = (await readFile(PAGE, 'utf8')).split(MARK) as [string, string, string];
-  const names = Object.keys(CHECKS) as CheckName[];
-  const rows = new Map(
-    table
-      .trim()
-      .split('\n')
-      .slice(2)
-      .map((line) => line.split('|').map((cell) => cell.trim()))
-      .map(([, kernel, ...cells]) => [`${kernel} ${cells[0]}`, [kernel!, ...cells.slice(0, -1)]]),
-  );
-  const stored = rows.get(`${version} ${mode}`)?.slice(2);
-  const cells = names.map((name, place) => results[name] ?? stored?.[place] ?? NOT_RUN);
-  rows.set(`${version} ${mode}`, [version, mode, ...cells, new Date().toISOString().slice(0, 10)]);
-  const sorted = [...rows].sort(([one], [other]) => one.localeCompare(other, 'en', { numeric: true }));
-  const header = ['Kernel', 'Mode', ...Object.values(CHECKS), 'Date'];
-  const lines = [header, header.map(() => '---'), ...sorted.map(([, row]) => row)];
+  const [header = [], , ...stored] = table.trim().split('\n').map(cellsOf);
+  const rows = stored.map((cells) => new Map(header.map((name, place) => [name, cells[place] ?? NOT_RUN])));
+  let row = rows.find((each) => each.get(KERNEL) === version && each.get(MODE) === mode);
+  if (!row) {
+    row = new Map(Object.entries({ [KERNEL]: version, [MODE]: mode }));
+    rows.push(row);
+  }
+  for (const [name, cell] of Object.entries(results)) row.set(CHECKS[name as CheckName], cell);
+  row.set(DATE, new Date().toISOString().slice(0, 10));
+
+  const names = [KERNEL, MODE, ...Object.values(CHECKS), DATE];
+  const sorted = rows
+    .map((each) => names.map((name) => each.get(name) ?? NOT_RUN))
+    .sort((one, other) => one.join(' ').localeCompare(other.join(' '), 'en', { numeric: true }));
+  const lines = [names, names.map(() => '---'), ...sorted];
   const text = lines.map((line) => `| ${line.join(' | ')} |\n`).join('');
   await writeFile(PAGE, `${before}<!-- kernels -->\n${text}<!-- kernels end -->\n${after}`);
 }
