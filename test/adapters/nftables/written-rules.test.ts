@@ -62,7 +62,7 @@ function verdictOf(endings: readonly PacketPath[], packet: Packet, sticky: boole
   return { ...(packet.inputInterface === undefined ? {} : { masq }), sticky: true };
 }
 
-/** A client that comes again is sent where it was sent before, and nowhere else. */
+/** A client that comes again is sent where it was sent before, and nowhere else; that does not concern others. */
 function expectReturns(table: WalkedTable, packet: Packet, endings: readonly PacketPath[]): void {
   for (const ending of endings) {
     if (ending.verdict !== 'forward') continue;
@@ -70,6 +70,9 @@ function expectReturns(table: WalkedTable, packet: Packet, endings: readonly Pac
     const remembered = new Map([[set, new Set([key])]]);
     const again = outcomeOf(table.walk(packet, { localAddresses, remembered }));
     expect(again).toMatchObject({ to: [endpointText(ending)] });
+    const other = { ...packet, source: packet.source.replace(/.$/, (last) => (last === '7' ? '6' : '7')) };
+    const first = outcomeOf(table.walk(other, { localAddresses }));
+    expect(outcomeOf(table.walk(other, { localAddresses, remembered }))).toEqual(first);
   }
 }
 

@@ -253,3 +253,9 @@ describe('what an API server rejects', () => {
     ]);
   });
 });
+
+it('reports each cluster IP that is not of the family at its place', () => {
+  const clusterIPs = ['fd00:96::4', '10.96.4.4'];
+  const spec = { ...dual, clusterIP: clusterIPs[0], clusterIPs, ipFamilies: ['IPv4', 'IPv6'] };
+  expect(fields(spec)).toEqual(['spec.clusterIP', 'spec.clusterIPs[1]']);
+});
