@@ -58,6 +58,8 @@ const CONDITIONS = [
 ];
 const ZONES = [[], ['zone-a'], ['zone-b'], ['zone-a', 'zone-b']];
 const WEIGHT = 'kube-proxy-ts/weight';
+const PROTOCOLS = ['TCP', 'TCP', 'TCP', 'TCP', 'UDP', 'UDP', 'UDP', 'SCTP'] as const;
+const METHOD = 'kube-proxy-ts/load-balancing';
 /** The pod client of the test bed, as an endpoint. */
 const OWN_POD = 200;
 /** Now and then a Service has so many endpoints. */
@@ -101,7 +103,7 @@ export function randomService(random: Random, number: number): RandomService {
         random.is(0.5) && { loadBalancerSourceRanges: random.some(RANGES, 0.3) }),
       ...(random.is(0.25) && {
         sessionAffinity: 'ClientIP',
-        sessionAffinityConfig: { clientIP: { timeoutSeconds: random.one([60, 10_800]) } },
+        sessionAffinityConfig: { clientIP: { timeoutSeconds: random.one([60, 600, 10_800]) } },
       }),
     },
     status: {
@@ -137,12 +139,19 @@ function randomMetadata(random: Random, number: number): Metadata {
   const weights = Object.fromEntries(
     [2, 3, 4].map((host) => [`10.244.${random.one([1, 2])}.${host}`, random.one([0, 1, 4])]),
   );
+  const annotations = {
+    ...(random.is(0.2) && { [WEIGHT]: JSON.stringify(weights) }),
+    ...(random.is(0.03) && { [WEIGHT]: random.one(['7', '{"10.244.1.2": -1}', '{"pod": 2}']) }),
+    ...(random.is(0.2) && {
+      [METHOD]: random.one(['random', 'round-robin', 'maglev', 'maglev-source', 'best']),
+    }),
+  };
   return {
     name: `s${number}`,
     namespace: 'default',
+    annotations,
     ...(random.is(0.5) && { creationTimestamp: `2026-01-0${1 + random.below(9)}T00:00:00Z` }),
     ...(random.is(0.05) && { labels: { 'service.kubernetes.io/service-proxy-name': 'other' } }),
-    ...(random.is(0.2) && { annotations: { [WEIGHT]: JSON.stringify(weights) } }),
   };
 }
 
@@ -153,7 +162,7 @@ function randomPorts(random: Random, number: number, hasNodePorts: boolean): rea
   const isShared = count > 1 && random.is(0.3);
   return Array.from({ length: count }, (_, index) => ({
     ...(isNamed && { name: `p${index}` }),
-    protocol: isShared && index < 2 ? (['TCP', 'UDP'] as const)[index]! : random.one(['TCP', 'TCP', 'UDP']),
+    protocol: isShared && index < 2 ? (['TCP', 'UDP'] as const)[index]! : random.one(PROTOCOLS),
     port: 80 + (isShared && index === 1 ? 0 : index),
     ...(hasNodePorts && { nodePort: 30_000 + (random.is(0.95) ? number : 1) * 10 + index }),
   }));
@@ -179,7 +188,7 @@ export function randomSlices(
           'kubernetes.io/service-name': `s${number}`,
           ...(random.is(0.03) && { 'service.kubernetes.io/headless': '' }),
         },
-        ...(random.is(0.1) && { annotations: { [WEIGHT]: random.one(['0', '1', '5']) } }),
+        ...(random.is(0.1) && { annotations: { [WEIGHT]: random.one(['0', '1', '5', 'heavy']) } }),
       },
       addressType: family,
       ports: random.some(ports, 0.9).map(({ name = '', protocol = 'TCP' }, port) => ({
@@ -200,8 +209,9 @@ function randomEndpoint(
   const isLocal = random.is(0.4);
   const host = random.is(0.05) && isLocal ? OWN_POD : 2 + random.below(8);
   const network = isLocal ? 1 : 2 + (random.is(0.5) ? 0 : random.below(200));
+  const address = family === 'IPv4' ? `10.244.${network}.${host}` : `fd00:10:244:${network}::${host}`;
   return {
-    addresses: [family === 'IPv4' ? `10.244.${network}.${host}` : `fd00:10:244:${network}::${host}`],
+    addresses: [address],
     conditions: random.one(CONDITIONS),
     nodeName: isLocal ? 'node1' : 'node2',
     hints: {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { EventReason } from '../model/events.js';
 import type { Mode } from '../model/objects.js';
 import { TestbedModel } from '../model/testbed-model.js';
 import { ProxyProcess } from '../support/program/proxy-process.js';
@@ -26,7 +27,9 @@ const NODE_ADDRESSES = { IPv4: '198.51.100.11', IPv6: '[2001:db8:2::11]' };
 export interface Result {
   readonly disagreements: readonly (Disagreement & { readonly step: number })[];
   /** How many things were compared. */
-  readonly compared: Readonly<Record<'packets' | 'flows' | 'held' | 'healthChecks' | 'restarts', number>>;
+  readonly compared: Readonly<
+    Record<'packets' | 'flows' | 'held' | 'healthChecks' | 'restarts' | 'events', number>
+  >;
 }
 
 /** Runs a story with a real proxy and real packets, on a node of its own; the first step with disagreements ends it. */
@@ -49,7 +52,7 @@ export async function runStory(story: Story): Promise<Result> {
 }
 
 class StoryRun {
-  readonly compared = { packets: 0, flows: 0, held: 0, healthChecks: 0, restarts: 0 };
+  readonly compared = { packets: 0, flows: 0, held: 0, healthChecks: 0, restarts: 0, events: 0 };
   private proxy: ProxyProcess | undefined;
   private mode: Mode;
   private services: Step['services'] = [];
@@ -57,8 +60,8 @@ class StoryRun {
   /** Of the step before; empty if something cut its flows. */
   private observations: readonly Observation[] = [];
   private healthUrls: readonly string[] = [];
-  /** Services that may have an event of a conflict, by now. */
-  private readonly conflicts = new Set<string>();
+  /** That some step had a reason for. */
+  private readonly allowedEvents = new Set<string>();
   private readonly held: HeldConnections;
 
   constructor(
@@ -85,11 +88,12 @@ class StoryRun {
     if (found.length > 0) return found;
     // Removed rules are written again soon, without any change of objects, and rules of another mode are removed after the start.
     const { event } = step;
-    const isLate = event === 'foreign' || typeof event === 'object';
+    // In userspace mode, endpoints that answer late lose their connection, and with it their client, to others.
+    const isLate = event === 'foreign' || typeof event === 'object' || this.mode === 'userspace';
     const packets = await this.comparePackets(model, objects, isLate ? PATIENCE : 0);
     if (packets.length > 0) return packets;
     const unopened = this.story.hasServers ? await this.held.open(model, this.observations) : [];
-    return [...unopened, ...(await this.compareHealthChecks(model)), ...this.compareEvents(model)];
+    return [...unopened, ...(await this.compareHealthChecks(model)), ...(await this.compareEvents(model))];
   }
 
   async end(): Promise<void> {
@@ -224,24 +228,39 @@ class StoryRun {
     }
   }
 
-  /** Each Service that lacks an address because of another one has an event, and no other Service ever got one. */
-  private compareEvents({ model }: TestbedModel): readonly Disagreement[] {
-    const conflicts = model.conflicts();
-    for (const service of conflicts) this.conflicts.add(service);
-    const told = new Set(
-      [...this.proxy!.log.matchAll(/^.*"FrontendConflict".*$/gm)].map(
-        ([line]) => /default\/s\d+/.exec(line)?.[0] ?? line,
-      ),
+  /** Each Service has the events that it must have, and no Service ever got another one. */
+  private async compareEvents({ model }: TestbedModel): Promise<readonly Disagreement[]> {
+    const required = [...model.events()].flatMap(([service, reasons]) =>
+      [...reasons].map((reason) => `${reason} on ${service}`),
     );
+    this.compared.events += required.length;
+    for (const event of required) this.allowedEvents.add(event);
+    const look = () => Promise.resolve(recordedEvents(this.proxy!.log));
+    const recorded = await until(look, (events) => required.every((one) => events.has(one)), PATIENCE);
+    const missing = required.filter((one) => !recorded.has(one));
+    const unexpected = [...recorded].filter((one) => !this.allowedEvents.has(one));
     return [
-      ...conflicts
-        .filter((service) => !told.has(service))
-        .map((service) => ({ subject: service, problem: 'no event FrontendConflict' })),
-      ...[...told]
-        .filter((service) => !this.conflicts.has(service))
-        .map((service) => ({ subject: service, problem: 'an event FrontendConflict without a conflict' })),
+      ...missing.map((subject) => ({ subject, problem: 'no such event' })),
+      ...unexpected.map((subject) => ({ subject, problem: 'such an event without a reason' })),
     ];
   }
+}
+
+/** Reasons of events that the model knows. */
+const REASONS: ReadonlySet<string> = new Set<EventReason>([
+  'FrontendConflict',
+  'AnnotationIgnored',
+  'NotSupportedByMode',
+]);
+
+/** With manifests, events are lines of the log. */
+function recordedEvents(log: string): ReadonlySet<string> {
+  const events = log.split('\n').flatMap((line) => {
+    if (!line.includes('"msg":"event"')) return [];
+    const { name, reason } = JSON.parse(line) as { readonly name: string; readonly reason: string };
+    return REASONS.has(reason) ? `${reason} on ${name}` : [];
+  });
+  return new Set(events);
 }
 
 function specsOf(services: Step['services']): ReadonlyMap<string, unknown> {
@@ -251,7 +270,7 @@ function specsOf(services: Step['services']): ReadonlyMap<string, unknown> {
 /** All addresses of Services, each once, with as many connections as the fuzz opens. */
 function shortPlan(objects: string, family: Family): readonly Target[] {
   const plan = new Map<string, Target>();
-  for (const target of planOf(objects, family)) {
+  for (const target of planOf(objects, family, ['tcp', 'udp', 'sctp'])) {
     const { proto, dst, port } = target;
     const key = `${proto} ${dst} ${port}`;
     const sticky = target.sticky || plan.get(key)?.sticky === true;

@@ -1,6 +1,7 @@
 /** The node of a story, and which modes its kernel has. */
 
 import type { Mode } from '../model/objects.js';
+import { SctpHost } from '../support/testbed/sctp.js';
 import { Testbed } from '../support/testbed/testbed.js';
 
 /** Modes of the proxy, those with iptables in both variants. */
@@ -38,7 +39,17 @@ export async function openNode(variant: IptablesVariant, hasServers: boolean): P
   try {
     await testbed.node.run(['sh', '-e'], asKubeletLeavesIt(variant));
     // Flows are compared long after their only packet.
-    await testbed.node.run(['sysctl', '-qw', 'net.netfilter.nf_conntrack_udp_timeout=600']);
+    const timeouts = ['udp_timeout', 'sctp_timeout_cookie_wait', 'sctp_timeout_closed'];
+    await testbed.node.run([
+      'sysctl',
+      '-qw',
+      ...timeouts.map((name) => `net.netfilter.nf_conntrack_${name}=600`),
+    ]);
+    for (const host of [testbed.pod, testbed.ext]) {
+      // Other connections do not get the ports of SCTP.
+      await host.run(['sysctl', '-qw', 'net.ipv4.ip_local_reserved_ports=40000-40031']);
+      await SctpHost.start(host);
+    }
     await testbed.pod.run(['nft', '-f', '-'], hasServers ? SILENT_TO_DATAGRAMS : SILENT);
     if (hasServers) await serveEndpoints(testbed);
     return testbed;

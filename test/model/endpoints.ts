@@ -35,8 +35,7 @@ export function endpointsOf(
       if (name !== portName || (its ?? 'TCP') !== protocol || !port) continue;
       for (const { addresses, conditions = {}, nodeName, hints = {} } of endpoints) {
         const address = canonical(addresses[0] ?? '');
-        if (address === undefined || familyOf(address) !== family) continue;
-        if (!isAssignable(address) || LINK_LOCAL.has(address)) continue;
+        if (address === undefined || familyOf(address) !== family || !canBeEndpoint(address)) continue;
         const endpoint = {
           address,
           port,
@@ -54,6 +53,11 @@ export function endpointsOf(
     }
   }
   return [...found.values()];
+}
+
+/** Loopback, unspecified, multicast and link-local addresses cannot (docs/differences.md). */
+function canBeEndpoint(address: string): boolean {
+  return isAssignable(address) && !LINK_LOCAL.has(address);
 }
 
 /** The endpoints that clients of a service port may get (docs/spec/model.md §4). */

@@ -1,5 +1,6 @@
 import { canonical, familyOf, Networks, place, type Family } from './addresses.js';
 import { endpointsOf, select, type Endpoint, type Selection } from './endpoints.js';
+import { eventsOf, slicesOf, type EventReason } from './events.js';
 import type { Client, Cluster, Configuration, Destination, Node } from './objects.js';
 import {
   DROPPED,
@@ -13,7 +14,7 @@ import {
   type Outcome,
   type Served,
 } from './outcome.js';
-import { servicePorts, type FrontendKind, type ServicePort } from './service-ports.js';
+import { serviceName, servicePorts, type FrontendKind, type ServicePort } from './service-ports.js';
 
 /** The answer of a health-check node port. */
 export interface HealthCheck {
@@ -48,9 +49,10 @@ export class Model {
   /** What a new connection meets. */
   outcome(client: Client, destination: Destination): Outcome {
     const [served] = this.claims(destination);
-    if (served && this.configuration.mode === 'userspace')
+    if (served && this.configuration.mode === 'userspace' && destination.protocol !== 'SCTP')
       return relayedOutcome(served, this.endpointsOf(served.port), client, this.circumstances);
-    if (served) return outcomeOf(served, client, this.circumstances);
+    if (served && this.configuration.mode !== 'userspace')
+      return outcomeOf(served, client, this.circumstances);
     const address = canonical(destination.address)!;
     const isRejecting =
       this.configuration.mode === 'ipvs' ? this.bindsAddress(address) : this.isClusterIP(address);
@@ -98,6 +100,18 @@ export class Model {
       return loses ? [port.service] : [];
     });
     return [...new Set(losers)].sort();
+  }
+
+  /** The reasons of the events that are recorded on each Service, by `namespace/name`. */
+  events(): ReadonlyMap<string, ReadonlySet<EventReason>> {
+    const { services, slices } = this.cluster;
+    const found = new Map<string, Set<EventReason>>();
+    for (const name of new Set(this.ports.map(({ service }) => service))) {
+      const service = services.find((one) => serviceName(one.metadata) === name)!;
+      found.set(name, new Set(eventsOf(service, slicesOf(service, slices), this.configuration.mode)));
+    }
+    for (const name of this.conflicts()) found.get(name)!.add('FrontendConflict');
+    return found;
   }
 
   /** Some address at which node ports of the family are served. */

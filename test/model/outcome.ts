@@ -59,8 +59,9 @@ function filtered(served: Served, client: Client, circumstances: Circumstances):
   if (!isAdmitted(served, client, circumstances)) return hasAny || mode === 'nftables' ? DROPPED : unserved;
   if (!hasAny) return unserved;
   const isPod = isLocalPod(port.family, client, circumstances) === true;
+  const hashesSource = port.hashesSource && mode === 'nftables';
   const to = (endpoints: readonly Endpoint[], masquerade: boolean): Outcome =>
-    endpoints.length === 0 ? DROPPED : drawn(port, endpoints, client, masquerade);
+    endpoints.length === 0 ? DROPPED : drawn(port, endpoints, client, masquerade, hashesSource);
   if (frontend.kind === 'cluster-ip')
     return to(port.internalPolicyLocal ? local : cluster, masqueradesInternal(port, client, circumstances));
   if (!port.externalPolicyLocal) return to(cluster, true);
@@ -82,7 +83,7 @@ function balanced(served: Served, client: Client, circumstances: Circumstances):
   const masquerade = isInternal
     ? masqueradesInternal(port, client, circumstances)
     : !port.externalPolicyLocal;
-  return drawn(port, endpoints, client, masquerade);
+  return drawn(port, endpoints, client, masquerade, port.hashesSource);
 }
 
 /**
@@ -107,6 +108,7 @@ function drawn(
   endpoints: readonly Endpoint[],
   client: Client,
   masquerade: boolean,
+  hashesSource = false,
 ): Outcome {
   // Weights distribute traffic, they do not stop it.
   const weighted = endpoints.some(({ weight }) => weight > 0);
@@ -121,7 +123,7 @@ function drawn(
       // A client that is its own endpoint would get replies past the node.
       masqueraded: masquerade || one.address === client.source,
     }));
-  return { kind: 'endpoints', draws, affinitySeconds };
+  return { kind: 'endpoints', draws, affinitySeconds: hashesSource ? Infinity : affinitySeconds };
 }
 
 /** Source ranges concern addresses of load balancers only. */

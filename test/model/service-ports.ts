@@ -31,6 +31,8 @@ export interface ServicePort {
   readonly sourceRanges: readonly string[];
   /** 0: none. */
   readonly affinitySeconds: number;
+  /** The endpoint follows from the client's address (docs/load-balancing.md). */
+  readonly hashesSource?: boolean;
   /** 0: none. */
   readonly healthCheckNodePort: number;
 }
@@ -41,6 +43,11 @@ const DEFAULT_AFFINITY_SECONDS = 10_800;
 /** The ports of all Services that kube-proxy serves, in both families. */
 export function servicePorts({ services }: Pick<Cluster, 'services'>): readonly ServicePort[] {
   return services.flatMap((service) => FAMILIES.flatMap((family) => portsOf(service, family)));
+}
+
+/** `namespace/name`. */
+export function serviceName({ namespace = 'default', name }: Metadata): string {
+  return `${namespace}/${name}`;
 }
 
 function portsOf(service: Service, family: Family): readonly ServicePort[] {
@@ -61,7 +68,7 @@ function portsOf(service: Service, family: Family): readonly ServicePort[] {
   addAll('external-ip', externalIPs);
   const hasExternalAddress = [...balancers, ...externalIPs].some(isAssignable);
   return (spec.ports ?? []).map(({ name = '', protocol = 'TCP', port, nodePort = 0 }): ServicePort => ({
-    service: `${metadata.namespace ?? 'default'}/${metadata.name}`,
+    service: serviceName(metadata),
     createdAt: Date.parse(metadata.creationTimestamp ?? '') || Infinity,
     weights: serviceWeights(metadata),
     portName: name,
@@ -78,6 +85,7 @@ function portsOf(service: Service, family: Family): readonly ServicePort[] {
     affinitySeconds: sticky
       ? (spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? DEFAULT_AFFINITY_SECONDS)
       : 0,
+    hashesSource: metadata.annotations?.[METHOD_ANNOTATION] === 'maglev-source',
     healthCheckNodePort:
       spec.type === 'LoadBalancer' && externalPolicyLocal ? (spec.healthCheckNodePort ?? 0) : 0,
   }));
@@ -120,6 +128,8 @@ export function weightOf(value: unknown): number | undefined {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 1000 ? Number(value) : undefined;
 }
 
+export const METHOD_ANNOTATION = 'kube-proxy-ts/load-balancing';
+export const METHODS: readonly (string | undefined)[] = ['random', 'round-robin', 'maglev', 'maglev-source'];
 export const WEIGHT_ANNOTATION = 'kube-proxy-ts/weight';
 
 function serviceWeights({ annotations = {} }: Metadata): ReadonlyMap<string, number> {

@@ -1,13 +1,14 @@
 import { execa, type ResultPromise } from 'execa';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { TargetProtocol } from './probe-plan.js';
 import { runToEnd } from '../program/run-to-end.js';
 
 /** The connections one probe opens; `src` is left out where the host's own choice of a source address is wanted. */
 export interface Packets {
   readonly src?: string;
   readonly dst: string;
-  readonly proto: 'tcp' | 'udp';
+  readonly proto: TargetProtocol;
   readonly port: number;
   /** How many connections, each from its own source port. */
   readonly n: number;

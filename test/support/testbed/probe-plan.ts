@@ -29,7 +29,7 @@ interface KubernetesObject {
 export interface Target {
   readonly label: string;
   readonly dst: string;
-  readonly proto: 'tcp' | 'udp';
+  readonly proto: TargetProtocol;
   readonly port: number;
   /** How many connections it takes to see every endpoint. */
   readonly n: number;
@@ -39,20 +39,25 @@ export interface Target {
 
 export type Family = 'ipv4' | 'ipv6';
 
+export type TargetProtocol = 'tcp' | 'udp' | 'sctp';
+
+/** Clients of the test bed need preparation for SCTP (sctp.ts). */
+const USUAL: readonly TargetProtocol[] = ['tcp', 'udp'];
+
 const nodeAddresses: Record<Family, readonly string[]> = {
   ipv4: ['198.51.100.11', '10.244.1.1', '127.0.0.1'],
   ipv6: ['2001:db8:2::11'],
 };
 
 /** Every address of every service of the objects, and, in IPv4, a cluster IP nobody has and a port no service has. */
-export function planOf(objectsYaml: string, family: Family): Target[] {
+export function planOf(objectsYaml: string, family: Family, protocols = USUAL): Target[] {
   const objects = parsedObjects<KubernetesObject>(objectsYaml);
   const services = objects.filter(
     ({ kind, spec, metadata }) =>
       kind === 'Service' && spec?.type !== 'ExternalName' && metadata.name !== 'kubernetes',
   );
   const endpointCounts = countEndpoints(objects);
-  const plan = services.flatMap((service) => targetsOf(service, endpointCounts, family));
+  const plan = services.flatMap((service) => targetsOf(service, endpointCounts, family, protocols));
   return family === 'ipv4' ? [...plan, ...unusedTargets(objects)] : plan;
 }
 
@@ -66,7 +71,12 @@ function countEndpoints(objects: readonly KubernetesObject[]): Map<string, numbe
   return counts;
 }
 
-function targetsOf(service: KubernetesObject, endpointCounts: Map<string, number>, family: Family): Target[] {
+function targetsOf(
+  service: KubernetesObject,
+  endpointCounts: Map<string, number>,
+  family: Family,
+  protocols: readonly TargetProtocol[],
+): Target[] {
   const { spec, status, metadata } = service;
   const name = `${metadata.namespace}/${metadata.name}`;
   const sticky = spec?.sessionAffinity === 'ClientIP';
@@ -77,8 +87,8 @@ function targetsOf(service: KubernetesObject, endpointCounts: Map<string, number
     ...(status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => (ip ? [['lb', ip] as const] : [])),
   ].filter(([, ip]) => ip.includes(':') === (family === 'ipv6'));
   return (spec?.ports ?? []).flatMap((port) => {
-    const proto = port.protocol.toLowerCase();
-    if (proto !== 'tcp' && proto !== 'udp') return [];
+    const proto = port.protocol.toLowerCase() as TargetProtocol;
+    if (!protocols.includes(proto)) return [];
     const frontends = [
       ...addresses.map(([kind, dst]) => ({ kind, dst, port: port.port })),
       ...(port.nodePort

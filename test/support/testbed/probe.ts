@@ -149,6 +149,8 @@ function probesOf(plan: readonly Target[], family: Family): Probe[] {
     .flatMap((client) =>
       plan
         .filter(({ dst }) => client.host === 'node' || !dst.startsWith('127.'))
+        // The node's own packets would have to be those of SCTP before they are tracked.
+        .filter(({ proto }) => client.host !== 'node' || proto !== 'sctp')
         .map((target) => ({ family, client, target, packets: packetsOf(client, target, family) })),
     );
 }

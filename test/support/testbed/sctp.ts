@@ -2,8 +2,10 @@ import type { Host } from './host.js';
 
 /** Of SCTP. */
 const PROTOCOL = 132;
-/** Of every client. Any will do: that of a repeated INIT is the same. */
+/** Of a client. Any will do: that of a repeated INIT is the same. */
 export const SCTP_CLIENT_PORT = 40_000;
+/** Those of all clients; `send-packets.mjs` has them, too. */
+const CLIENT_PORTS = `${SCTP_CLIENT_PORT}-40031`;
 
 /** Type and flags, length, and what else a chunk must have. Both ends have the tag 0x10000. */
 const CHUNKS = {
@@ -35,7 +37,7 @@ export class SctpHost {
     const tags = ['@th,96,8 1 @th,32,32 set 0', '@th,96,8 != 1 @th,32,32 set 0x10000'];
     const rules = ['ip protocol', 'ip6 nexthdr'].flatMap((field) =>
       ['sport', 'dport'].flatMap((end) =>
-        tags.map((tag) => `udp ${end} ${SCTP_CLIENT_PORT} ${tag} ${field} set ${PROTOCOL};`),
+        tags.map((tag) => `udp ${end} ${CLIENT_PORTS} ${tag} ${field} set ${PROTOCOL};`),
       ),
     );
     await host.run(

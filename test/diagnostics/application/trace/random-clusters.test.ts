@@ -43,6 +43,13 @@ function problemOf(
   answer: TraceAnswer,
 ): string | undefined {
   const outcome = model.outcome(target, client);
+  if (outcome.kind === 'endpoints' && outcome.affinitySeconds === Infinity) {
+    // The packet determines the endpoint.
+    const places = outcome.draws.map(place);
+    return answer.endpoints.every((one) => places.includes(hostPort(one.address, one.port)))
+      ? undefined
+      : `${JSON.stringify(answer.endpoints)} instead of one of ${places.join(', ')}`;
+  }
   const allowed = [
     ...model.expected(target, client),
     ...(outcome.kind === 'untouched' ? [outcome.kind] : []),
