@@ -50,8 +50,11 @@ function problemOf(
       ? undefined
       : `${JSON.stringify(answer.endpoints)} instead of one of ${places.join(', ')}`;
   }
+  const expected = model.expected(target, client);
   const allowed = [
-    ...model.expected(target, client),
+    ...expected,
+    // A trace follows all endpoints that a client may stick to.
+    ...(answer.sticky && expected.length > 1 ? [{ masq: 'mixed', sticky: true }] : []),
     ...(outcome.kind === 'untouched' ? [outcome.kind] : []),
   ];
   const met = verdictOf(answer);
