@@ -13,8 +13,8 @@ const HELP = `Programs random Services with a real proxy, sends real packets, an
   npm run fuzz -- --replay FILE                        what a failure wrote
   npm run fuzz -- --modes                              the modes that this kernel has
 
-As many stories run at once as there are processors, or as --jobs has it. A failure is made simpler for ten minutes, and written to a
-file; --unshrunk leaves that out.
+Two stories for each processor run at once, or as many as --jobs has it: they wait more than they work. A failure is made simpler for
+ten minutes, and written to a file; --unshrunk leaves that out.
 
 Modes: ${FUZZ_MODES.join(', ')}.
 `;
@@ -76,7 +76,7 @@ const { values } = parseArgs({
     modes: { type: 'boolean', default: false },
     minutes: { type: 'string', default: '1' },
     seed: { type: 'string', default: '1' },
-    jobs: { type: 'string', default: String(availableParallelism()) },
+    jobs: { type: 'string', default: String(2 * availableParallelism()) },
     replay: { type: 'string' },
     unshrunk: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h' },
