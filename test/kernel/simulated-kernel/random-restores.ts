@@ -1,5 +1,5 @@
 import type { Random } from '../../simulation/world/random.js';
-import { wordsOf } from '../../simulation/kernel/programs/rules/extension.js';
+import { wordsOf } from '../../simulation/kernel/programs/rules/rule.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 
 const CHAINS = ['KUBE-A', 'KUBE-B', 'KUBE-C', 'MINE'];
@@ -33,8 +33,7 @@ export class RandomRestores {
       `-N ${chain}`,
       `-N ${random.pick(CHAINS)}`,
       `-F${random.isOneIn(4) ? '' : ` ${chain}`}`,
-      `-X${random.isOneIn(6) ? '' : ` ${chain}`}`,
-      `-P ${chain} ${random.pick(['ACCEPT', 'DROP', 'RETURN'])}`,
+      `-X ${chain}`,
       `-S ${chain}`,
       '-S',
       `-D ${chain} ${random.between(1, 3)}`,
@@ -167,5 +166,4 @@ const MATCHES = [
   '-m statistic --mode random --probability 0.1666666667',
   '-m recent --rcheck --seconds 600 --reap --name KUBE-X --rsource',
   '-m recent --name KUBE-X --set',
-  '-m multiport --dports 80,443',
 ];

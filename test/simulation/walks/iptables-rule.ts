@@ -1,5 +1,5 @@
 import { Networks } from '../../model/addresses.js';
-import { wordsOf } from '../kernel/programs/rules/extension.js';
+import type { Rule, RuleOption } from '../kernel/programs/rules/rule.js';
 import type { Packet } from './packet-walk.js';
 
 /** A packet on its way through tables, as one way through the rules has it. */
@@ -11,13 +11,11 @@ export interface Flight {
   port: number;
   inputInterface: string;
   mark: number;
-  connectionMark: number;
   isTranslated: boolean;
   isMasqueraded: boolean;
   /** Each end of a connection is translated once. */
   destinationIsSettled: boolean;
   sourceIsSettled: boolean;
-  isUntracked: boolean;
   /** The frontend of the virtual server that took it. */
   taken: { readonly address: string; readonly port: number } | undefined;
   /** IPVS sends it on its way as if it came from this node. */
@@ -48,276 +46,143 @@ export type Next =
   | 'return'
   | { readonly chain: string; readonly isGoto: boolean };
 
-/** What a rule means. */
+/** The effect of a rule. */
 export interface Meaning {
   readonly tests: readonly Test[];
   /** Between 0 and 1. */
   readonly probability: number;
-  /** What happens to packets that meet it. */
-  readonly effects: readonly ((flight: Flight) => void)[];
   readonly target: (flight: Flight, surroundings: Surroundings) => Next;
 }
 
-const MEANINGS = new Map<string, Meaning>();
-const MOST_KEPT = 50_000;
+const MEANINGS = new WeakMap<Rule, Meaning>();
 
-/** @param text behind `-A CHAIN` */
-export function meaningOf(text: string): Meaning {
-  let meaning = MEANINGS.get(text);
-  if (!meaning) {
-    if (MEANINGS.size >= MOST_KEPT) MEANINGS.clear();
-    MEANINGS.set(text, (meaning = new RuleText(wordsOf(text)).meaning()));
-  }
+export function meaningOf(rule: Rule): Meaning {
+  let meaning = MEANINGS.get(rule);
+  if (!meaning) MEANINGS.set(rule, (meaning = read(rule)));
   return meaning;
 }
 
-const PROTOCOLS: Readonly<Record<string, string>> = {
-  ...{ tcp: 'TCP', udp: 'UDP', sctp: 'SCTP' },
-  ...{ '6': 'TCP', '17': 'UDP', '132': 'SCTP' },
-};
-/** Options and matches that decide about nothing, with the number of words behind them. */
-const WITHOUT_EFFECT: Readonly<Record<string, number>> = {
-  ...{ '--comment': 1, '--nfacct-name': 1, '--random': 0, '--random-fully': 0, '--persistent': 0 },
-  ...{
-    '--reject-with': 1,
-    '--reap': 0,
-    '--rsource': 0,
-    '--mask': 1,
-    '--seconds': 1,
-    '--ipvs': 0,
-    '--mode': 1,
-  },
-  ...{
-    '--log-prefix': 1,
-    '--log-level': 1,
-    '--set-mss': 1,
-    '--clamp-mss-to-pmtu': 0,
-    '--nfmask': 1,
-    '--ctmask': 1,
-  },
-  ...{ '--vproto': 1, '--return-nomatch': 0 },
-};
-
-/** Reads the words of a rule, as iptables-save prints it. */
-class RuleText {
-  private readonly tests: Test[] = [];
-  private readonly effects: ((flight: Flight) => void)[] = [];
-  private readonly options = new Map<string, string>();
-  private probability = 1;
-  private at = 0;
-  private isNegated = false;
-  private list = '';
-  private target: Meaning['target'] = () => 'next';
-
-  constructor(private readonly words: readonly string[]) {}
-
-  meaning(): Meaning {
-    let jump: string | undefined;
-    let isGoto = false;
-    while (this.at < this.words.length) {
-      const word = this.take();
-      if (word === '!') this.isNegated = true;
-      else if (word === '-m') this.take();
-      else if (word === '-j' || word === '-g') {
-        isGoto = word === '-g';
-        jump = this.take();
-      } else this.option(word);
-    }
-    if (jump !== undefined) this.target = targetOf(jump, isGoto, this.options);
-    const { tests, effects, probability, target } = this;
-    return { tests, effects, probability, target };
-  }
-
-  private take(): string {
-    return this.words[this.at++] ?? '';
-  }
-
-  private test(test: Test): void {
-    const { isNegated } = this;
-    this.tests.push(isNegated ? (flight, surroundings) => !test(flight, surroundings) : test);
-    this.isNegated = false;
-  }
-
-  private option(name: string): void {
-    const skipped = WITHOUT_EFFECT[name];
-    if (skipped !== undefined) {
-      this.at += skipped;
-      return;
-    }
-    const value = (): string => this.take();
-    switch (name) {
-      case '-s':
-        return this.test(inNetwork(value(), ({ source }) => source));
-      case '-d':
-        return this.test(inNetwork(value(), ({ destination }) => destination));
-      case '-i': {
-        const [device] = [value()];
-        return this.test(({ inputInterface }) => isInterface(device, inputInterface));
-      }
-      case '-o': {
-        const [device] = [value()];
-        // Packets to the node itself take lo; there is one other device.
-        return this.test(({ destination }, { isLocal }) =>
-          isInterface(device, isLocal(destination) ? 'lo' : 'eth0'),
-        );
-      }
-      case '-p':
-      case '--ctproto': {
-        const protocol = PROTOCOLS[value()];
-        return this.test(({ packet }) => packet.protocol === protocol);
-      }
-      case '--dport':
-      case '--dports': {
-        const isMeant = ports(value());
-        return this.test(({ port }) => isMeant(port));
-      }
-      case '--ctorigdst':
-        return this.test(inNetwork(value(), ({ packet }) => packet.destination));
-      case '--ctorigdstport': {
-        const isMeant = ports(value());
-        return this.test(({ packet }) => isMeant(packet.destinationPort));
-      }
-      case '--ctstate':
-      case '--state': {
-        const states = value().split(',');
-        return this.test(({ isUntracked, isTranslated }) =>
-          isUntracked
-            ? states.includes('UNTRACKED')
-            : states.includes('NEW') || (isTranslated && states.includes('DNAT')),
-        );
-      }
-      case '--mark': {
-        const [wanted, mask] = masked(value());
-        return this.test(({ mark }) => (mark & mask) >>> 0 === wanted);
-      }
-      case '--dst-type': {
-        const types = value().split(',');
-        return this.test(({ destination }, { isLocal }) =>
-          types.includes(isLocal(destination) ? 'LOCAL' : 'UNICAST'),
-        );
-      }
-      case '--src-type': {
-        const types = value().split(',');
-        return this.test(({ source }, { isLocal }) => types.includes(isLocal(source) ? 'LOCAL' : 'UNICAST'));
-      }
-      case '--match-set': {
-        const [set, directions] = [value(), value().split(',')];
-        return this.test((flight, surroundings) => isInSet(set, directions, flight, surroundings));
-      }
-      case '--vaddr':
-        return this.test(inNetwork(value(), ({ taken }) => taken?.address ?? ''));
-      case '--vport': {
-        const port = Number(value());
-        return this.test(({ taken }) => taken?.port === port);
-      }
-      case '--physdev-is-in':
-      case '--physdev-is-out':
-      case '--physdev-is-bridged':
-        return this.test(() => false);
-      case '--pkt-type': {
-        const isUnicast = value() === 'unicast';
-        return this.test(() => isUnicast);
-      }
-      case '--probability':
-        this.probability = Number(value());
-        return;
-      case '--name':
-        this.list = value();
-        return;
-      case '--rcheck': {
-        // Nobody whose packets are sent has been seen before.
-        const test: Test = (flight) => {
-          flight.lists = [...flight.lists, this.list];
-          return false;
-        };
-        return this.test(test);
-      }
-      case '--set':
-        this.effects.push((flight) => {
-          if (flight.lists.includes(this.list)) flight.isSticky = true;
-        });
-        return;
-      case '--to-destination':
-      case '--to-ports':
-      case '--to-source':
-      case '--set-xmark':
-        this.options.set(name, value());
-        return;
-      case '--notrack':
-      case '--save-mark':
-      case '--restore-mark':
-        this.options.set(name, '');
-        return;
-      default:
-        throw new Error(`no packet can be sent through the option ${name} of ${this.words.join(' ')}`);
-    }
-  }
+function read(rule: Rule): Meaning {
+  const values = new Map(rule.options.map(({ name, value }) => [name, value]));
+  const tests = rule.options.flatMap(({ name, value, isNegated }: RuleOption): readonly Test[] => {
+    if (WITHOUT_EFFECT.has(name)) return [];
+    const test = TESTS[name]?.(value, values);
+    if (!test) throw new Error(`no packet can be sent through the option ${name} of ${rule.text}`);
+    return [isNegated ? (flight, surroundings) => !test(flight, surroundings) : test];
+  });
+  const act = targetOf(rule, values);
+  const list = values.has('--set') ? values.get('--name')! : undefined;
+  return {
+    tests,
+    probability: Number(values.get('--probability') ?? 1),
+    target(flight, surroundings) {
+      if (list !== undefined && flight.lists.includes(list)) flight.isSticky = true;
+      return act(flight, surroundings);
+    },
+  };
 }
 
-const TO = /^(?:\[(.*)\]|([^:]*))(?::(\d+))?$/;
-const PASSING: ReadonlySet<string> = new Set(['LOG', 'NFLOG', 'TCPMSS']);
+/** Options that decide about nothing, or are read with others. */
+const WITHOUT_EFFECT: ReadonlySet<string> = new Set(
+  'comment nfacct-name random random-fully reject-with reap rsource mask seconds ipvs mode vproto probability name set to-destination to-ports set-xmark'
+    .split(' ')
+    .map((name) => `--${name}`),
+);
 
-function targetOf(name: string, isGoto: boolean, options: ReadonlyMap<string, string>): Meaning['target'] {
-  if (PASSING.has(name)) return () => 'next';
-  const mark = options.get('--set-xmark');
-  const [value, mask] = masked(mark ?? '0');
-  switch (name) {
-    case 'ACCEPT':
-      return () => 'accept';
-    case 'DROP':
-      return () => 'drop';
-    case 'REJECT':
-      return () => 'reject';
-    case 'RETURN':
-      return () => 'return';
+const hasState = (value: string): Test => {
+  const states = value.split(',');
+  return ({ isTranslated }) => states.includes('NEW') || (isTranslated && states.includes('DNAT'));
+};
+const isOfType = (value: string, addressOf: (flight: Flight) => string): Test => {
+  const types = value.split(',');
+  return (flight, { isLocal }) => types.includes(isLocal(addressOf(flight)) ? 'LOCAL' : 'UNICAST');
+};
+
+const TESTS: Readonly<Record<string, (value: string, values: ReadonlyMap<string, string>) => Test>> = {
+  '-s': (value) => inNetwork(value, ({ source }) => source),
+  '-d': (value) => inNetwork(value, ({ destination }) => destination),
+  '-i':
+    (value) =>
+    ({ inputInterface }) =>
+      isInterface(value, inputInterface),
+  '-p':
+    (value) =>
+    ({ packet }) =>
+      packet.protocol === value.toUpperCase(),
+  '--dport':
+    (value) =>
+    ({ port }) =>
+      port === Number(value),
+  '--ctstate': hasState,
+  '--state': hasState,
+  '--mark'(value) {
+    const [wanted, mask] = masked(value);
+    return ({ mark }) => (mark & mask) >>> 0 === wanted;
+  },
+  '--dst-type': (value) => isOfType(value, ({ destination }) => destination),
+  '--src-type': (value) => isOfType(value, ({ source }) => source),
+  '--match-set'(value) {
+    const [set = '', directions = ''] = value.split(' ');
+    return (flight, surroundings) => isInSet(set, directions.split(','), flight, surroundings);
+  },
+  '--vaddr': (value) => inNetwork(value, ({ taken }) => taken?.address ?? ''),
+  '--vport':
+    (value) =>
+    ({ taken }) =>
+      taken?.port === Number(value),
+  '--physdev-is-in': () => () => false,
+  // Nobody whose packets are sent has been seen before.
+  '--rcheck': (_, values) => (flight) => {
+    flight.lists = [...flight.lists, values.get('--name')!];
+    return false;
+  },
+};
+
+const TO = /^(?:\[(.*)\]|([^:]*))(?::(\d+))?$/;
+const VERDICTS: Readonly<Record<string, Next>> = {
+  ACCEPT: 'accept',
+  DROP: 'drop',
+  REJECT: 'reject',
+  RETURN: 'return',
+};
+
+function targetOf({ target, chain, isGoto }: Rule, values: ReadonlyMap<string, string>): Meaning['target'] {
+  if (target === undefined) return () => 'next';
+  if (chain !== undefined) return () => ({ chain, isGoto });
+  const verdict = VERDICTS[target];
+  if (verdict !== undefined) return () => verdict;
+  switch (target) {
     case 'DNAT': {
-      const text = options.get('--to-destination')!;
+      const text = values.get('--to-destination')!;
       const [, bracketed, plain, port] =
         text.includes('.') || text.startsWith('[') ? TO.exec(text)! : [text, text];
-      return (flight) => {
-        flight.destination = bracketed ?? (plain || flight.destination);
-        if (port !== undefined) flight.port = Number(port);
-        flight.isTranslated = true;
-        return 'accept';
-      };
+      return (flight) => translate(flight, bracketed ?? (plain || flight.destination), port);
     }
-    case 'REDIRECT': {
-      const port = options.get('--to-ports');
-      return (flight, { ownAddress }) => {
-        flight.destination = ownAddress(flight);
-        if (port !== undefined) flight.port = Number(port);
-        flight.isTranslated = true;
-        return 'accept';
-      };
-    }
-    case 'SNAT':
+    case 'REDIRECT':
+      return (flight, { ownAddress }) => translate(flight, ownAddress(flight), values.get('--to-ports'));
     case 'MASQUERADE':
       return (flight, { isLocal }) => {
         if (isLocal(flight.destination)) flight.source = flight.destination;
         flight.isMasqueraded = true;
         return 'accept';
       };
-    case 'MARK':
+    case 'MARK': {
+      const [value, mask] = masked(values.get('--set-xmark')!);
       return (flight) => {
         flight.mark = ((flight.mark & ~mask) ^ value) >>> 0;
         return 'next';
       };
-    case 'CONNMARK':
-      return (flight) => {
-        if (options.has('--save-mark')) flight.connectionMark = flight.mark;
-        else if (options.has('--restore-mark')) flight.mark = flight.connectionMark;
-        else flight.connectionMark = ((flight.connectionMark & ~mask) ^ value) >>> 0;
-        return 'next';
-      };
-    case 'CT':
-    case 'NOTRACK':
-      return (flight) => {
-        flight.isUntracked ||= name === 'NOTRACK' || options.has('--notrack');
-        return 'next';
-      };
+    }
     default:
-      return () => ({ chain: name, isGoto });
+      throw new Error(`no packet can be sent to the target ${target}`);
   }
+}
+
+function translate(flight: Flight, destination: string, port: string | undefined): Next {
+  flight.destination = destination;
+  if (port !== undefined) flight.port = Number(port);
+  flight.isTranslated = true;
+  return 'accept';
 }
 
 function inNetwork(text: string, addressOf: (flight: Flight) => string): Test {
@@ -331,11 +196,6 @@ function inNetwork(text: string, addressOf: (flight: Flight) => string): Test {
 /** A name that ends in `+` is a prefix. */
 function isInterface(pattern: string, name: string): boolean {
   return pattern.endsWith('+') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
-}
-
-function ports(text: string): (port: number) => boolean {
-  const ranges = text.split(',').map((range) => range.split(':').map(Number));
-  return (port) => ranges.some(([first = 0, last = first]) => first <= port && port <= last);
 }
 
 function masked(text: string): readonly [value: number, mask: number] {

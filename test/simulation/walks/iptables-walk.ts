@@ -1,6 +1,6 @@
-import type { SavedChain } from '../../../src/domain/iptables/saved-tables.js';
 import { serverAt, type VirtualServer } from '../kernel/ipvs/virtual-server.js';
 import type { Machine } from '../kernel/machine.js';
+import type { Rule } from '../kernel/programs/rules/rule.js';
 import type { TableSet } from '../kernel/programs/tables/table-set.js';
 import { meaningOf, type Flight, type Surroundings } from './iptables-rule.js';
 import { LEFT_ALONE, type Packet, type PacketPath, type PacketWalk } from './packet-walk.js';
@@ -26,7 +26,7 @@ const [PERSISTENT, HASH_SOURCE_PORT] = [1, 0x10];
 
 /** What is left of a chain when a jump returns to it. */
 interface Frame {
-  readonly rules: SavedChain['rules'];
+  readonly rules: readonly Rule[];
   readonly at: number;
   readonly before: Frame | undefined;
 }
@@ -121,8 +121,8 @@ class TablesWalk {
     const isToOwn = inputInterface === undefined && machine.serviceAddresses.has(destination);
     return {
       ...{ packet, hook: 'OUTPUT', source: isToOwn ? destination : packet.source, destination, port },
-      ...{ inputInterface: inputInterface ?? '', mark: 0, connectionMark: 0 },
-      ...{ isTranslated: false, isMasqueraded: false, isUntracked: false },
+      ...{ inputInterface: inputInterface ?? '', mark: 0 },
+      ...{ isTranslated: false, isMasqueraded: false },
       ...{ destinationIsSettled: false, sourceIsSettled: false },
       ...{ taken: undefined, isSentAnew: false, lists: [], isSticky: false, probability: 1 },
     };
@@ -139,7 +139,7 @@ class TablesWalk {
       if (name === 'nat') {
         const isDestination = hook === 'PREROUTING' || hook === 'OUTPUT';
         const isSettled = isDestination ? current.destinationIsSettled : current.sourceIsSettled;
-        if (isSettled || current.isUntracked) return goOn(current);
+        if (isSettled) return goOn(current);
         return this.throughTable(
           name,
           current,
@@ -162,7 +162,7 @@ class TablesWalk {
     const policy: Verdict = chain.policy === 'DROP' ? 'drop' : 'accept';
     this.follow(
       table,
-      { rules: chain.rules, at: 0, before: undefined },
+      { rules: chain.entries, at: 0, before: undefined },
       flight,
       (decided, verdict = policy) => (verdict === 'accept' ? then(decided) : end(decided, verdict)),
     );
@@ -177,13 +177,13 @@ class TablesWalk {
     for (let current = frame; ;) {
       if (!current) return decide(flight);
       const { rules, at, before }: Frame = current;
-      const text = rules[at];
-      if (text === undefined) {
+      const rule = rules[at];
+      if (rule === undefined) {
         current = before;
         continue;
       }
       const following: Frame = { rules, at: at + 1, before };
-      const { tests, effects, probability, target } = meaningOf(text);
+      const { tests, probability, target } = meaningOf(rule);
       if (!tests.every((test) => test(flight, this.surroundings))) {
         current = following;
         continue;
@@ -193,7 +193,6 @@ class TablesWalk {
         flight.probability *= probability;
         this.follow(table, following, other, decide);
       }
-      for (const effect of effects) effect(flight);
       const next = target(flight, this.surroundings);
       if (next === 'next') current = following;
       else if (next === 'return') current = before;
@@ -201,7 +200,7 @@ class TablesWalk {
       else {
         const called = this.tables.table(table)?.chains.get(next.chain);
         current = called
-          ? { rules: called.rules, at: 0, before: next.isGoto ? before : following }
+          ? { rules: called.entries, at: 0, before: next.isGoto ? before : following }
           : following;
       }
     }

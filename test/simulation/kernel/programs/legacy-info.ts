@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 import type { Programs } from './programs.js';
-import type { Rule } from './rules/extension.js';
+import type { Rule } from './rules/rule.js';
 import { BUILT_IN, printedChains, type Chain, type Table } from './tables/table.js';
 
 /** AF_INET and AF_INET6, and the levels of their options. */

@@ -1,14 +1,12 @@
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 import type { Faults } from './faults.js';
-import { ParameterProblem } from './rules/extension.js';
-import type { RuleBook } from './rules/parse-rule.js';
-import type { IpSets } from './sets/ip-sets.js';
+import type { RuleBook } from './rules/rule.js';
+import type { IpSets } from './ip-sets.js';
 import type { KernelTraits } from './tables/kernel-check.js';
 import type { ProcessIdentity, TableSet, Variant } from './tables/table-set.js';
-import { Command } from './tools/command.js';
+import { command, save } from './tools/command.js';
 import { IpSetCommand } from './tools/ipset.js';
 import { Restore, type RestoreOptions } from './tools/restore.js';
-import { save } from './tools/save.js';
 import { signature, ToolFailure, type IptablesRun, type Steps } from './tools/tool.js';
 import type { XtablesLock } from './xtables-lock.js';
 
@@ -105,7 +103,6 @@ function* iptables(
     family,
     variant,
     tables: ground.tableSet(family, variant),
-    otherTables: ground.tableSet(family, variant === 'nft' ? 'legacy' : 'nft'),
     rules: ground.books[family],
     traits: ground.traits,
     lock: ground.lock,
@@ -116,12 +113,8 @@ function* iptables(
   }
   if (ground.faults.unsupported.has(variant)) throw unsupported(run);
   if (action === 'save') return yield* save(run, valueOf(words, '-t', '--table'));
-  const tool = action === 'restore' ? new Restore(run, optionsOfRestore(words)) : new Command(run);
-  try {
-    return yield* tool.main(words);
-  } catch (error) {
-    throw error instanceof ParameterProblem ? tool.complaint(error) : error;
-  }
+  if (action === 'restore') return yield* new Restore(run, optionsOfRestore(words)).main();
+  return yield* command(run, words);
 }
 
 function* modprobe(

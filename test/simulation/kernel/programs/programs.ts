@@ -2,8 +2,8 @@ import type { SavedTables } from '../../../../src/domain/iptables/saved-tables.j
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 import { Faults } from './faults.js';
 import { hasProgram, nameOf, programSteps, type ProgramGround } from './program-steps.js';
-import { RuleBook } from './rules/parse-rule.js';
-import { IpSets } from './sets/ip-sets.js';
+import { RuleBook } from './rules/rule.js';
+import { IpSets } from './ip-sets.js';
 import type { KernelTraits } from './tables/kernel-check.js';
 import { TableSet, type ProcessIdentity, type TableCommit, type Variant } from './tables/table-set.js';
 import type { Steps } from './tools/tool.js';

@@ -1,4 +1,4 @@
-import type { Rule } from '../rules/extension.js';
+import type { Rule } from '../rules/rule.js';
 import type { TableDraft } from './table-draft.js';
 import { isBuiltIn } from './table.js';
 import type { Variant } from './table-set.js';

@@ -1,4 +1,4 @@
-import type { Rule } from '../rules/extension.js';
+import type { Rule } from '../rules/rule.js';
 import { isBuiltIn, untouched, type Chain, type Table } from './table.js';
 
 /** Why a step cannot be taken. */
@@ -11,9 +11,7 @@ export type Obstacle =
   | 'built-in'
   | 'not empty'
   | 'in use'
-  | 'hook in use'
-  | 'no built-in chain'
-  | 'policy';
+  | 'hook in use';
 
 interface OpenChain {
   readonly name: string;
@@ -52,11 +50,6 @@ export class TableDraft {
   rules(chain: string): readonly Rule[] | undefined {
     const found = this.chains.get(chain);
     return found ? found.entries : this.has(chain) ? [] : undefined;
-  }
-
-  /** Those that are not built in, in the order in which they were made. */
-  ownChains(): readonly string[] {
-    return [...this.chains.keys()].filter((chain) => !isBuiltIn(this.name, chain));
   }
 
   allChains(): readonly string[] {
@@ -105,15 +98,10 @@ export class TableDraft {
     return undefined;
   }
 
-  setPolicy(chain: string, policy: string): Obstacle | undefined {
-    const isPolicy = policy === 'ACCEPT' || policy === 'DROP';
-    if (this.makesBuiltIn && !isPolicy) return 'policy';
-    if (!isBuiltIn(this.name, chain)) return 'no built-in chain';
-    if (!isPolicy) return 'policy';
-    const open = this.open(chain)!;
+  /** @param chain a built-in one */
+  setPolicy(chain: string, policy: string): undefined {
     this.effects++;
-    open.policy = policy;
-    return undefined;
+    this.open(chain)!.policy = policy;
   }
 
   /** Makes a built-in chain where it is made only when it is needed. */
@@ -175,13 +163,6 @@ export class TableDraft {
     this.chains.delete(chain);
     this.opened.delete(chain);
     return undefined;
-  }
-
-  /** Removes built-in chains that do nothing, where they are made only when they are needed. */
-  removeIdle(): void {
-    if (!this.makesBuiltIn) return;
-    for (const [name, { entries }] of [...this.chains])
-      if (isBuiltIn(this.name, name) && entries.length === 0) this.remove(name);
   }
 
   /** Removes everything that is not built in. */

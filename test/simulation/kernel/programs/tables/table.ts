@@ -1,5 +1,5 @@
 import type { SavedChain } from '../../../../../src/domain/iptables/saved-tables.js';
-import type { Rule } from '../rules/extension.js';
+import type { Rule } from '../rules/rule.js';
 
 /** The chains that are at the kernel's hooks, in the order in which they are printed; tables in that of iptables-nft. */
 export const BUILT_IN: Readonly<Record<string, readonly string[]>> = {

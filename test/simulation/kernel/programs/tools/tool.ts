@@ -1,5 +1,6 @@
 import type { IpFamily } from '../../../../../src/domain/net/ip-family.js';
-import type { RuleBook } from '../rules/parse-rule.js';
+import type { ParameterProblem } from '../rules/extensions.js';
+import type { RuleBook } from '../rules/rule.js';
 import type { KernelTraits } from '../tables/kernel-check.js';
 import type { ProcessIdentity, TableSet, Variant } from '../tables/table-set.js';
 import type { XtablesLock } from '../xtables-lock.js';
@@ -23,8 +24,6 @@ export interface IptablesRun {
   readonly family: IpFamily;
   readonly variant: Variant;
   readonly tables: TableSet;
-  /** Those of the other variant. */
-  readonly otherTables: TableSet;
   readonly rules: RuleBook;
   readonly traits: KernelTraits;
   readonly process: ProcessIdentity;
@@ -61,19 +60,24 @@ export function nameIn({ program, variant }: Pick<IptablesRun, 'program' | 'vari
   return variant === 'legacy' || isCommand ? program.replace(/-(?:legacy|nft)/, '') : program;
 }
 
+/** The failure of a tool that does not understand its input. @param line of a restore, from 1 */
+export function misuse(run: IptablesRun, problem: ParameterProblem, line?: number): ToolFailure {
+  const name = run.variant === 'legacy' ? nameIn(run) : run.program;
+  const start = problem.isBare ? '' : `${signature(run)}: `;
+  const place = line === undefined ? '' : `Error occurred at line: ${line}\n`;
+  const hint = `Try \`${name} -h' or '${name} --help' for more information.\n`;
+  return new ToolFailure(2, `${start}${problem.message}\n${place}${hint}`);
+}
+
 /** Waits for the lock as long as the options say, and fails with the words of the tools. */
 export function* takeLock({ lock, holder }: IptablesRun, waitSeconds: number | undefined): Steps {
   if (lock.take(holder)) return 0;
-  if (waitSeconds === undefined)
-    throw new ToolFailure(
-      4,
-      'Another app is currently holding the xtables lock. Perhaps you want to use the -w option?\n',
-    );
-  const isTaken = yield { for: 'lock', lock, milliseconds: waitSeconds * 1000 };
-  if (isTaken !== true)
-    throw new ToolFailure(
-      4,
-      `Another app is currently holding the xtables lock. Stopped waiting after ${waitSeconds}s.\n`,
-    );
-  return 0;
+  const isTaken =
+    waitSeconds === undefined ? false : yield { for: 'lock', lock, milliseconds: waitSeconds * 1000 };
+  if (isTaken === true) return 0;
+  const end =
+    waitSeconds === undefined
+      ? 'Perhaps you want to use the -w option?'
+      : `Stopped waiting after ${waitSeconds}s.`;
+  throw new ToolFailure(4, `Another app is currently holding the xtables lock. ${end}\n`);
 }
