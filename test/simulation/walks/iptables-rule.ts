@@ -101,10 +101,6 @@ const isOfType = (value: string, addressOf: (flight: Flight) => string): Test =>
 const TESTS: Readonly<Record<string, (value: string, values: ReadonlyMap<string, string>) => Test>> = {
   '-s': (value) => inNetwork(value, ({ source }) => source),
   '-d': (value) => inNetwork(value, ({ destination }) => destination),
-  '-i':
-    (value) =>
-    ({ inputInterface }) =>
-      isInterface(value, inputInterface),
   '-p':
     (value) =>
     ({ packet }) =>
@@ -191,11 +187,6 @@ function inNetwork(text: string, addressOf: (flight: Flight) => string): Test {
     return (flight) => addressOf(flight) === address;
   const networks = new Networks([text]);
   return (flight) => networks.has(addressOf(flight));
-}
-
-/** A name that ends in `+` is a prefix. */
-function isInterface(pattern: string, name: string): boolean {
-  return pattern.endsWith('+') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }
 
 function masked(text: string): readonly [value: number, mask: number] {

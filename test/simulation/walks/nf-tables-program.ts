@@ -7,8 +7,6 @@ export interface Flight {
   readonly registers: Buffer;
   readonly network: Buffer;
   readonly transport: Buffer;
-  /** Of the packet before any translation. */
-  readonly original: { readonly source: Buffer; readonly destination: Buffer; readonly port: Buffer };
   readonly protocol: number;
   readonly isIPv6: boolean;
   inputInterface: string;
@@ -50,14 +48,6 @@ type Instruction = (flight: Flight, surroundings: Surroundings) => Effect;
 
 const NEXT = 'next';
 const NO_MATCH = 'no match';
-const OPERATORS: readonly ((order: number) => boolean)[] = [
-  (order) => order === 0,
-  (order) => order !== 0,
-  (order) => order < 0,
-  (order) => order <= 0,
-  (order) => order > 0,
-  (order) => order >= 0,
-];
 const FIRST_SMALL = 8;
 
 /** Where a register begins, by one of its numbers. */
@@ -111,38 +101,15 @@ function number(value: number, length = 4): Buffer {
   return bytes.subarray(0, length);
 }
 
-function name(text: string): Buffer {
-  const bytes = Buffer.alloc(16);
-  bytes.write(text, 'latin1');
-  return bytes;
-}
-
-const DEVICES: Readonly<Record<string, number>> = { lo: 1, eth0: 2 };
-
 const META: Readonly<Record<number, (flight: Flight) => Buffer>> = {
-  1: ({ isIPv6 }) => Buffer.from(isIPv6 ? [0x86, 0xdd] : [0x08, 0x00]),
   2: ({ priority }) => number(priority),
   3: ({ mark }) => number(mark),
-  4: ({ inputInterface }) => number(DEVICES[inputInterface] ?? 0),
-  6: ({ inputInterface }) => name(inputInterface),
-  7: () => name(''),
-  15: ({ isIPv6 }) => Buffer.from([isIPv6 ? 10 : 2]),
   16: ({ protocol }) => Buffer.from([protocol]),
 };
 
 const CT: Readonly<Record<number, (flight: Flight) => Buffer>> = {
   0: () => number(1 << 3),
-  1: () => Buffer.from([0]),
   2: ({ isTranslated, isMasqueraded }) => number((isTranslated ? 0x20 : 0) | (isMasqueraded ? 0x10 : 0)),
-  3: () => number(0),
-  8: ({ original }) => original.source,
-  9: ({ original }) => original.destination,
-  10: ({ protocol }) => Buffer.from([protocol]),
-  12: ({ original }) => original.port,
-  19: ({ original }) => original.source,
-  20: ({ original }) => original.destination,
-  21: ({ original }) => original.source,
-  22: ({ original }) => original.destination,
 };
 
 /** The element of the key at this time, in milliseconds, or the one for all other keys. No set of a world has ranges. */
@@ -187,18 +154,12 @@ const READERS: Readonly<Record<string, (listed: Listed) => Instruction>> = {
   cmp({ data }) {
     const [register, operator, value] = [data!.be32(1)!, data!.be32(2)!, valueOf(data!, 3)];
     const at = place(register);
-    const holds = OPERATORS[operator]!;
-    return ({ registers }) =>
-      holds(registers.subarray(at, at + value.length).compare(value)) ? NEXT : NO_MATCH;
-  },
-  range({ data }) {
-    const at = place(data!.be32(1)!);
-    const isInverted = data!.be32(2) === 1;
-    const [from, to] = [valueOf(data!, 3), valueOf(data!, 4)];
+    const [EQUAL, NOT_EQUAL] = [0, 1];
+    if (operator !== EQUAL && operator !== NOT_EQUAL)
+      throw new Error(`no packet can be compared by the operator ${operator}`);
     return ({ registers }) => {
-      const value = registers.subarray(at, at + from.length);
-      const isWithin = value.compare(from) >= 0 && value.compare(to) <= 0;
-      return isWithin !== isInverted ? NEXT : NO_MATCH;
+      const isEqual = registers.subarray(at, at + value.length).equals(value);
+      return isEqual === (operator === EQUAL) ? NEXT : NO_MATCH;
     };
   },
   bitwise({ data }) {

@@ -205,15 +205,13 @@ function flightOf({
   network[0] = isIPv6 ? 0x60 : 0x45;
   network[isIPv6 ? 6 : 9] = PROTOCOLS[protocol];
   const places = addressesIn({ network, isIPv6 });
-  const [from, to] = [addressBytes(source), addressBytes(destination)];
-  from.copy(places.source);
-  to.copy(places.destination);
+  addressBytes(source).copy(places.source);
+  addressBytes(destination).copy(places.destination);
   const transport = Buffer.alloc(20);
   transport.writeUInt16BE(SOURCE_PORT, 0);
   transport.writeUInt16BE(destinationPort, 2);
   return {
     ...{ registers: Buffer.alloc(80), network, transport, isIPv6, inputInterface },
-    original: { source: from, destination: to, port: Buffer.from(transport.subarray(2, 4)) },
     ...{ protocol: PROTOCOLS[protocol], mark: 0, priority: 0, probability: 1 },
     ...{ destinationIsSettled: false, sourceIsSettled: false },
     ...{ isTranslated: false, isMasqueraded: false, isSticky: false },

@@ -1,12 +1,14 @@
 import type { SavedTables } from '../../../../src/domain/iptables/saved-tables.js';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 import { Faults } from './faults.js';
-import { hasProgram, nameOf, programSteps, type ProgramGround } from './program-steps.js';
 import { RuleBook } from './rules/rule.js';
 import { IpSets } from './ip-sets.js';
 import type { KernelTraits } from './tables/kernel-check.js';
 import { TableSet, type ProcessIdentity, type TableCommit, type Variant } from './tables/table-set.js';
-import type { Steps } from './tools/tool.js';
+import { command as iptablesCommand, save } from './tools/command.js';
+import { IpSetCommand } from './tools/ipset.js';
+import { Restore, type RestoreOptions } from './tools/restore.js';
+import { signature, ToolFailure, type IptablesRun, type Steps } from './tools/tool.js';
 import { XtablesLock } from './xtables-lock.js';
 
 /** What the programs need to know of the machine that they run on. */
@@ -44,7 +46,10 @@ export interface StartedProgram {
   end(): void;
 }
 
+type Output = Pick<IptablesRun, 'print' | 'complain'>;
+
 const FAMILIES: readonly IpFamily[] = ['IPv4', 'IPv6'];
+const IPTABLES = /^(ip6?tables)(?:-(legacy|nft))?(?:-(save|restore))?$/;
 /** Of iptables what a restore is called, and ipset when it restores; what only reads is not among them. */
 const WRITING = /^(?:(ip6?tables)(?:-legacy|-nft)?-restore\b|(ipset) .*\brestore\b)(?!.* --test\b)/;
 /** A process is known by the first letters of its name. */
@@ -56,7 +61,7 @@ const FIRST_STRANGER = 500_000;
  * The programs of one simulated machine, and what of its kernel only they reach: the tables of iptables-legacy and iptables-nft,
  * and IP sets. They outlast every process.
  */
-export class Programs implements ProgramGround {
+export class Programs {
   readonly lock = new XtablesLock();
   readonly faults = new Faults();
   readonly traits: KernelTraits = {
@@ -135,7 +140,11 @@ export class Programs implements ProgramGround {
 
   /** Whether there is a program of this name: a path is one, too. */
   has(file: string): boolean {
-    return hasProgram(file, this);
+    const name = nameOf(file);
+    if (this.faults.missing.has(name)) return false;
+    const found = IPTABLES.exec(name);
+    if (found) return found[2] !== undefined || this.standard !== undefined;
+    return ['ipset', 'modprobe', 'unshare'].includes(name);
   }
 
   /** Starts a program, which does nothing before its steps are taken. There must be one of this name. */
@@ -143,7 +152,7 @@ export class Programs implements ProgramGround {
     let output = '';
     let errors = '';
     const holder = {};
-    const steps = programSteps(this, command, process, holder, {
+    const steps = this.stepsOf(command, process, holder, {
       print: (text) => void (output += text),
       complain: (text) => void (errors += text),
     });
@@ -185,11 +194,88 @@ export class Programs implements ProgramGround {
     }
   }
 
-  modprobe(names: readonly string[]): readonly string[] {
-    return this.options.modprobe?.(names) ?? [];
+  /** What a program does, or what it fails with. */
+  private *stepsOf(
+    command: readonly string[],
+    process: ProcessIdentity,
+    holder: object,
+    output: Output,
+  ): Steps {
+    const problem = this.faults.next(command);
+    try {
+      const exitCode = problem?.when === 'before' ? 0 : yield* this.work(command, process, holder, output);
+      if (!problem) return exitCode;
+      output.complain(problem.stderr);
+      return problem.exitCode;
+    } catch (error) {
+      if (!(error instanceof ToolFailure)) throw error;
+      output.complain(error.complaint);
+      return error.exitCode;
+    } finally {
+      this.lock.release(holder);
+    }
   }
 
-  inNewNamespace(): Programs {
+  private work(
+    [file = '', ...words]: readonly string[],
+    process: ProcessIdentity,
+    holder: object,
+    output: Output,
+  ): Steps {
+    const { sets, faults } = this;
+    const name = nameOf(file);
+    switch (name) {
+      case 'ipset': {
+        const refusal = (line: string): string | undefined => faults.refusedSetLine(line);
+        return new IpSetCommand({ sets, print: output.print, refusal }, words).main();
+      }
+      case 'modprobe':
+        return this.modprobe(words, output);
+      // `unshare --net PROGRAM`: in a network namespace of its own, of which nothing is left.
+      case 'unshare':
+        return this.inNewNamespace().stepsOf(words.slice(1), process, {}, output);
+      default:
+        return this.iptables(name, words, { process, holder, ...output });
+    }
+  }
+
+  private *iptables(
+    program: string,
+    words: readonly string[],
+    given: Pick<IptablesRun, 'process' | 'holder' | 'print' | 'complain'>,
+  ): Steps {
+    const [, base, named, action] = IPTABLES.exec(program)!;
+    const family = base === 'iptables' ? 'IPv4' : 'IPv6';
+    const variant = (named as Variant | undefined) ?? this.standard!;
+    const { traits, lock } = this;
+    const [tables, rules] = [this.tableSet(family, variant), this.books[family]];
+    const run: IptablesRun = { ...given, program, family, variant, tables, rules, traits, lock };
+    if (words.includes('--version')) {
+      given.print(`${signature(run)}\n`);
+      return 0;
+    }
+    if (this.faults.unsupported.has(variant))
+      throw new ToolFailure(
+        variant === 'legacy' && action === undefined ? 3 : 1,
+        variant === 'nft'
+          ? `${program}: Failed to initialize nft: Protocol not supported\n`
+          : `${signature(run)}: can't initialize iptables table \`nat': Table does not exist\n`,
+      );
+    if (action === 'save') return yield* save(run, valueOf(words, '-t'));
+    if (action === 'restore') return yield* new Restore(run, optionsOfRestore(words)).main();
+    return yield* iptablesCommand(run, words);
+  }
+
+  private *modprobe(words: readonly string[], { complain }: Output): Steps {
+    yield { for: 'work' };
+    const names = words.filter((word) => !word.startsWith('-'));
+    const absent = this.options.modprobe?.(names) ?? [];
+    for (const name of absent)
+      complain(`modprobe: FATAL: Module ${name} not found in directory /lib/modules.\n`);
+    return absent.length > 0 ? 1 : 0;
+  }
+
+  private inNewNamespace(): Programs {
     const elsewhere = new Programs({ standard: this.standard });
     for (const variant of this.faults.unsupported) elsewhere.faults.unsupported.add(variant);
     for (const name of this.traits.missingExtensions) elsewhere.traits.missingExtensions.add(name);
@@ -221,7 +307,27 @@ export class Programs implements ProgramGround {
   }
 }
 
+/** A file's name, without its folder. */
+function nameOf(file: string): string {
+  return file.slice(file.lastIndexOf('/') + 1);
+}
+
 /** The name of a process, as the kernel cuts it. */
 export function commandName(file: string): string {
   return nameOf(file).slice(0, NAME_LENGTH);
+}
+
+function optionsOfRestore(words: readonly string[]): RestoreOptions {
+  const seconds = valueOf(words, '-w');
+  return {
+    keeps: words.includes('--noflush'),
+    onlyTests: words.includes('--test'),
+    wait: words.includes('-w') ? (/^\d+$/.test(seconds ?? '') ? Number(seconds) : Infinity) : undefined,
+    table: valueOf(words, '-T'),
+  };
+}
+
+function valueOf(words: readonly string[], name: string): string | undefined {
+  const at = words.indexOf(name);
+  return at < 0 ? undefined : words[at + 1];
 }
