@@ -1,12 +1,26 @@
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { Machine } from '../kernel/machine.js';
 import type { ProgramResult } from '../kernel/programs/programs.js';
-import { declared, OF_PORTS } from './iptables-rules.js';
+import { MARK } from './kube-proxy-mode.js';
 
 /** Chains that the jumps lead to and that stay: the kubelet makes it, too. */
 const OF_KUBELET = 'KUBE-FIREWALL';
 const CANARY = 'KUBE-PROXY-CANARY';
 const CANARY_TABLES = ['mangle', 'nat', 'filter'];
+
+/** Chains of the ports, by which stale ones are known. */
+export const OF_PORTS = /^KUBE-(SVC|SVL|EXT|FW|SEP)-/;
+
+/** A line that makes or empties a chain. */
+export const declared = (chain: string): string => `:${chain} - [0:0]`;
+
+/** The rules that masquerade what is marked. */
+export const MASQUERADING: readonly string[] = [
+  `-A KUBE-POSTROUTING -m mark ! --mark ${MARK}/${MARK} -j RETURN`,
+  `-A KUBE-POSTROUTING -j MARK --xor-mark ${MARK}`,
+  '-A KUBE-POSTROUTING -m comment --comment "kubernetes service traffic requiring SNAT" -j MASQUERADE --random-fully',
+  `-A KUBE-MARK-MASQ -j MARK --or-mark ${MARK}`,
+];
 
 /** The tables of one family, which kube-proxy reaches through the tools alone. */
 export class IptablesTables {

@@ -5,10 +5,8 @@ import type { Mode } from '../world/settings.js';
 import type { Planned } from '../world/scheduler.js';
 import { iptablesMode } from './iptables-mode.js';
 import { ipvsMode } from './ipvs-mode.js';
-import type { KubeProxyMode } from './kube-proxy-mode.js';
+import { servedPort, type KubeProxyMode, type ServedPort } from './kube-proxy-mode.js';
 import { nftablesMode } from './nftables-mode.js';
-import { servedByOthers } from './served-by-others.js';
-import { servedPort, type ServedPort } from './served-port.js';
 
 export const KUBE_PROXY_MODES = ['iptables', 'nftables', 'ipvs'] as const;
 export type KubeProxyModeName = (typeof KUBE_PROXY_MODES)[number];
@@ -223,4 +221,22 @@ function isContested(ports: readonly ServedPort[]): boolean {
 
 function isIn(all: readonly KubeProxyModeName[], mode: Mode): boolean {
   return (all as readonly Mode[]).includes(mode);
+}
+
+/**
+ * While the proxy does not run, others have written rules of this mode for the cluster as it is. What they serve is there for good:
+ * whoever takes over from them must serve it in each state.
+ * @param beside modes of which there are other rules, too, that nobody looks after: then nothing is promised
+ */
+export function servedByOthers(simulation: Simulation, mode: Mode, beside: readonly Mode[] = []): void {
+  const { modes, everyCommit, history, world } = simulation;
+  modes.clear();
+  for (const present of [mode, ...beside]) modes.add(present);
+  const { addresses } = history.ofNode;
+  const isWhole = world.settings.families.every((family) => world.machine.links.isLocal(addresses[family]));
+  if (beside.length > 0 || !isWhole) return everyCommit.damage(() => undefined, true);
+  const problem = everyCommit.presentProblem();
+  if (problem !== undefined) simulation.breaks('others serve, too', problem);
+  history.settle();
+  everyCommit.mended();
 }

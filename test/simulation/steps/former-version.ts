@@ -9,7 +9,7 @@ import { nftFamily } from '../../../src/domain/nftables/layout/table.js';
 import { ForeignBatch } from '../kernel/nf-tables/foreign-batch.js';
 import { FAMILY } from '../kernel/nf-tables/numbers.js';
 import type { NfTables } from '../kernel/nf-tables/nf-tables.js';
-import { servedByOthers } from '../kube-proxy/served-by-others.js';
+import { servedByOthers } from '../kube-proxy/kube-proxy.js';
 import type { Step } from '../schedule/schedule.js';
 import type { Plan } from '../schedule/plan.js';
 import type { StepKind } from '../schedule/step-kind.js';

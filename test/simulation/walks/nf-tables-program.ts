@@ -48,6 +48,12 @@ type Instruction = (flight: Flight, surroundings: Surroundings) => Effect;
 
 const NEXT = 'next';
 const NO_MATCH = 'no match';
+/** By their numbers. */
+const OPERATORS: Readonly<Record<number, (order: number) => boolean>> = {
+  0: (order) => order === 0,
+  1: (order) => order !== 0,
+  5: (order) => order >= 0,
+};
 const FIRST_SMALL = 8;
 
 /** Where a register begins, by one of its numbers. */
@@ -154,13 +160,10 @@ const READERS: Readonly<Record<string, (listed: Listed) => Instruction>> = {
   cmp({ data }) {
     const [register, operator, value] = [data!.be32(1)!, data!.be32(2)!, valueOf(data!, 3)];
     const at = place(register);
-    const [EQUAL, NOT_EQUAL] = [0, 1];
-    if (operator !== EQUAL && operator !== NOT_EQUAL)
-      throw new Error(`no packet can be compared by the operator ${operator}`);
-    return ({ registers }) => {
-      const isEqual = registers.subarray(at, at + value.length).equals(value);
-      return isEqual === (operator === EQUAL) ? NEXT : NO_MATCH;
-    };
+    const holds = OPERATORS[operator];
+    if (!holds) throw new Error(`no packet can be compared by the operator ${operator}`);
+    return ({ registers }) =>
+      holds(registers.subarray(at, at + value.length).compare(value)) ? NEXT : NO_MATCH;
   },
   bitwise({ data }) {
     const [source, register, length] = [data!.be32(1)!, data!.be32(2)!, data!.be32(3)!];

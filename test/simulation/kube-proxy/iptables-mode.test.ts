@@ -1,6 +1,6 @@
 import type { ExpectedEndpoint, ExpectedPort } from '../checks/expected-ports.js';
-import { iptablesRules } from './iptables-rules.js';
-import { servedPort } from './served-port.js';
+import { iptablesRules } from './iptables-mode.js';
+import { servedPort } from './kube-proxy-mode.js';
 
 const READY = { local: true, ready: true, serving: true, terminating: false, zones: [], nodes: [] };
 const NOWHERE = {
