@@ -122,6 +122,7 @@ async function testOn(series: string, mode: string, checks: ReadonlyMap<CheckNam
       );
     }
     await writeFile(join(exchange, 'script'), lines.join('\n'));
+    const begin = Date.now();
     const { exitCode } = await execa(
       `${root}scripts/kernel.sh`,
       ['run', series.replace(ARM64, ''), 'sh', join(exchange, 'script')],
@@ -132,6 +133,7 @@ async function testOn(series: string, mode: string, checks: ReadonlyMap<CheckNam
         reject: false,
       },
     );
+    process.stdout.write(`${series} ${mode}: ${Math.round((Date.now() - begin) / 1000)} s\n`);
     const release = await readFile(join(exchange, 'release'), 'utf8').catch(() => '');
     const version = /Debian (\d[\d.]*)/.exec(release)?.[1];
     const cells: Partial<Record<CheckName, string>> = {};
