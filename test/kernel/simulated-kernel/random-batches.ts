@@ -19,7 +19,6 @@ import {
   SET_FLAG,
   SUBSYSTEM,
   TABLE,
-  TABLE_FLAG,
 } from '../../simulation/kernel/nf-tables/numbers.js';
 import { Random } from '../../simulation/world/random.js';
 import { CHAINS, hostWord, RandomRules } from './random-rules.js';
@@ -27,8 +26,7 @@ import { CHAINS, hostWord, RandomRules } from './random-rules.js';
 /** For messages in which nothing is rare. */
 const TAME = Object.assign(new Random(0), { isOneIn: () => false });
 
-const ABOUT_TABLES: readonly number[] = [MSG.DELTABLE, MSG.DESTROYTABLE];
-const ABOUT_ELEMENTS: readonly number[] = [MSG.NEWSETELEM, MSG.DELSETELEM, MSG.DESTROYSETELEM];
+const ABOUT_ELEMENTS: readonly number[] = [MSG.NEWSETELEM, MSG.DELSETELEM];
 
 type Put = (builder: MessageBuilder) => unknown;
 
@@ -132,14 +130,10 @@ export class RandomBatches {
   private table(family: number, table: string): Buffer {
     const { random } = this;
     if (random.isOneIn(6))
-      return this.message(MSG.DELTABLE, this.maybe(NLM_F.NONREC), family, (builder) =>
-        builder.text(TABLE.NAME, table),
-      );
-    if (random.isOneIn(8))
-      return this.message(MSG.DESTROYTABLE, 0, family, (builder) => builder.text(TABLE.NAME, 'none'));
+      return this.message(MSG.DELTABLE, 0, family, (builder) => builder.text(TABLE.NAME, table));
     return this.message(MSG.NEWTABLE, this.maybe(NLM_F.EXCL), family, (builder) => {
       builder.text(TABLE.NAME, random.isOneIn(20) ? 'x'.repeat(300) : table);
-      if (random.isOneIn(4)) builder.be32(TABLE.FLAGS, random.pick([0, TABLE_FLAG.DORMANT, 0x80]));
+      if (random.isOneIn(4)) builder.be32(TABLE.FLAGS, random.pick([0, 0x80]));
       if (random.isOneIn(4)) builder.attribute(TABLE.USERDATA, Buffer.from('\0\x04abc\0'));
     });
   }
@@ -149,7 +143,6 @@ export class RandomBatches {
     return this.message(MSG.NEWCHAIN, NLM_F.CREATE | this.maybe(NLM_F.EXCL), family, (builder) => {
       builder.text(CHAIN.TABLE, table).text(CHAIN.NAME, name);
       if (random.isOneIn(20)) builder.be32(CHAIN.POLICY, 1);
-      if (random.isOneIn(30)) builder.be32(CHAIN.FLAGS, 1);
     });
   }
 
@@ -160,7 +153,7 @@ export class RandomBatches {
       builder.text(CHAIN.TABLE, table).text(CHAIN.NAME, random.isOneIn(20) ? random.pick(CHAINS) : name);
       builder.nest(CHAIN.HOOK, () => {
         builder.be32(HOOK.NUMBER, random.isOneIn(20) ? random.pick([0, 1, 2, 3, 4, 8]) : hook);
-        if (!random.isOneIn(30)) builder.be32(HOOK.PRIORITY, random.isOneIn(15) ? -250 : priority);
+        builder.be32(HOOK.PRIORITY, random.isOneIn(15) ? -250 : priority);
       });
       if (!random.isOneIn(20)) builder.text(CHAIN.TYPE, type);
       if (random.isOneIn(4)) builder.be32(CHAIN.POLICY, random.pick([0, 1, 1, 1, 2]));
@@ -169,11 +162,9 @@ export class RandomBatches {
 
   private deleteChain(family: number, table: string): Buffer {
     const { random } = this;
-    const kind = random.isOneIn(6) ? MSG.DESTROYCHAIN : MSG.DELCHAIN;
-    return this.message(kind, this.maybe(NLM_F.NONREC), family, (builder) => {
+    return this.message(MSG.DELCHAIN, 0, family, (builder) => {
       builder.text(CHAIN.TABLE, table);
-      if (random.isOneIn(10)) builder.be64(CHAIN.HANDLE, NO_HANDLE);
-      else if (!random.isOneIn(30))
+      if (!random.isOneIn(30))
         builder.text(CHAIN.NAME, random.pick([...CHAINS, ...BASES.map(({ name }) => name)]));
     });
   }
@@ -205,8 +196,7 @@ export class RandomBatches {
 
   private deleteSet(family: number, table: string): Buffer {
     const { random } = this;
-    const kind = random.isOneIn(6) ? MSG.DESTROYSET : MSG.DELSET;
-    return this.message(kind, this.maybe(NLM_F.NONREC), family, (builder) =>
+    return this.message(MSG.DELSET, 0, family, (builder) =>
       builder.text(SET.TABLE, table).text(SET.NAME, random.pick(SETS).name),
     );
   }
@@ -287,7 +277,7 @@ export class RandomBatches {
     const { random } = this;
     const set = random.pick(SETS);
     const isNew = !random.isOneIn(4);
-    const kind = isNew ? MSG.NEWSETELEM : random.isOneIn(6) ? MSG.DESTROYSETELEM : MSG.DELSETELEM;
+    const kind = isNew ? MSG.NEWSETELEM : MSG.DELSETELEM;
     return this.message(kind, isNew ? NLM_F.CREATE | this.maybe(NLM_F.EXCL) : 0, family, (builder) => {
       builder.text(ELEMENTS.TABLE, table).text(ELEMENTS.SET, random.isOneIn(30) ? 'none' : set.name);
       builder.nest(ELEMENTS.LIST, () => {
@@ -314,7 +304,6 @@ export class RandomBatches {
     const length = random.isOneIn(30) ? key - 1 : key;
     if (!random.isOneIn(40))
       this.rules.value(ELEMENT.KEY, Buffer.concat([Buffer.of(random.between(0, 4))], length));
-    else if (random.isOneIn(2)) builder.be32(ELEMENT.FLAGS, ELEMENT_FLAG.CATCHALL);
     if (!isNew) return;
     if (data ? !random.isOneIn(20) : random.isOneIn(30)) {
       if (data?.type === DATA_VERDICT && !random.isOneIn(20)) this.rules.verdict(ELEMENT.DATA);
@@ -347,7 +336,7 @@ export class RandomBatches {
   private message(kind: number, flags: number, family: number, put: Put): Buffer {
     const { builder, random } = this;
     // Of a table that is deleted the kernel tells everything, which is not simulated.
-    const isEchoed = this.isFirst && !ABOUT_TABLES.includes(kind) && random.isOneIn(5);
+    const isEchoed = this.isFirst && kind !== MSG.DELTABLE && random.isOneIn(5);
     this.isTellingElements = isEchoed && ABOUT_ELEMENTS.includes(kind);
     this.isFirst = false;
     const more = (isEchoed ? NLM_F.ECHO : 0) | (random.isOneIn(20) ? NLM_F.ACK : 0);

@@ -66,4 +66,4 @@ export class Socket extends EventEmitter {
 
 export const createSocket = (of: string | { readonly type: string }): Socket =>
   new Socket(typeof of === 'string' ? of : of.type);
-export default { createSocket, Socket };
+export * as default from './node-dgram.js';

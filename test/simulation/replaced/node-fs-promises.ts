@@ -6,14 +6,11 @@ import * as files from './node-fs.js';
 function later<T>(work: () => T): Promise<T> {
   return new Promise((resolve, reject) => {
     world.scheduler.after(0.01, () => {
-      let result: T;
       try {
-        result = work();
+        resolve(work());
       } catch (error) {
         reject(error as Error);
-        return;
       }
-      resolve(result);
     });
   });
 }
@@ -38,4 +35,4 @@ export const open = (path: string, flags?: string | number) =>
     const fd = files.openSync(path, flags);
     return { fd, close: () => later(() => files.closeSync(fd)) };
   });
-export default { readFile, writeFile, readdir, stat, lstat, realpath, mkdir, open };
+export * as default from './node-fs-promises.js';

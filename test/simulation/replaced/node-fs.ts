@@ -22,30 +22,17 @@ function decoded(data: string | Buffer, encoding: Encoding): string | Buffer {
   return typeof data === 'string' ? Buffer.from(data) : data;
 }
 
-class Stats {
-  readonly dev = 1;
-  readonly ino: number;
-  readonly size: number;
-  readonly mode: number;
-  readonly mtimeMs: number;
-  readonly ctimeMs: number;
-  readonly birthtimeMs = 0;
-  readonly mtime: Date;
+const no = (): boolean => false;
 
-  constructor(private readonly facts: FileFacts) {
-    this.ino = facts.inode;
-    this.size = facts.size;
-    this.mode = facts.mode;
-    this.mtimeMs = this.ctimeMs = facts.changed;
-    this.mtime = new Date(facts.changed);
-  }
+const statsOf = ({ isFolder, inode, size, mode, changed }: FileFacts) => ({
+  ...{ dev: 1, ino: inode, size, mode, birthtimeMs: 0 },
+  ...{ mtimeMs: changed, ctimeMs: changed, mtime: new Date(changed) },
+  isFile: (): boolean => !isFolder,
+  isDirectory: (): boolean => isFolder,
+  ...{ isFIFO: no, isSocket: no, isSymbolicLink: no },
+});
 
-  isFile = (): boolean => !this.facts.isFolder;
-  isDirectory = (): boolean => this.facts.isFolder;
-  isFIFO = (): boolean => false;
-  isSocket = (): boolean => false;
-  isSymbolicLink = (): boolean => false;
-}
+type Stats = ReturnType<typeof statsOf>;
 
 export const existsSync = (path: Place): boolean => world.files.has(pathOf(path));
 export const readFileSync = (path: Place, encoding?: Encoding): string | Buffer =>
@@ -65,7 +52,7 @@ export const readdirSync = (path: Place, { withFileTypes = false } = {}): readon
 };
 export function statSync(path: Place, { throwIfNoEntry = true } = {}): Stats | undefined {
   const facts = world.files.facts(pathOf(path));
-  if (facts) return new Stats(facts);
+  if (facts) return statsOf(facts);
   if (throwIfNoEntry) throw systemError('ENOENT', 'stat', pathOf(path));
   return undefined;
 }
@@ -126,19 +113,4 @@ export function watch(
   return watcher;
 }
 
-export default {
-  constants,
-  existsSync,
-  readFileSync,
-  writeFileSync,
-  readdirSync,
-  statSync,
-  lstatSync,
-  fstatSync,
-  openSync,
-  writeSync,
-  closeSync,
-  readFile,
-  watch,
-  realpathSync,
-};
+export * as default from './node-fs.js';

@@ -64,16 +64,4 @@ export function createServer(...parameters: unknown[]): real.Server {
   });
 }
 
-export default {
-  Agent,
-  globalAgent,
-  request,
-  createServer,
-  IncomingMessage,
-  ServerResponse,
-  OutgoingMessage,
-  ClientRequest,
-  Server,
-  METHODS,
-  STATUS_CODES,
-};
+export * as default from './node-http.js';

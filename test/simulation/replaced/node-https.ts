@@ -10,4 +10,4 @@ export class Agent extends HttpAgent {
 export const globalAgent = new Agent();
 export const request = (...parameters: unknown[]): ClientRequest => requestBy(Agent, parameters);
 export const createServer = (...parameters: unknown[]) => createHttpServer(...parameters);
-export default { Agent, globalAgent, request, createServer };
+export * as default from './node-https.js';

@@ -126,13 +126,4 @@ export function connect(where: Where | number, ...rest: unknown[]): SimulatedSoc
 }
 export const createConnection = connect;
 
-export default {
-  isIP,
-  isIPv4,
-  isIPv6,
-  Socket: SimulatedSocket,
-  Server: SimulatedServer,
-  createServer,
-  connect,
-  createConnection,
-};
+export * as default from './node-net.js';

@@ -13,16 +13,4 @@ export const homedir = (): string => '/root';
 export const platform = (): string => 'linux';
 export const networkInterfaces = (): ReturnType<typeof real.networkInterfaces> =>
   world.machine.networkInterfaces();
-export default {
-  constants,
-  EOL,
-  hostname,
-  release,
-  endianness,
-  availableParallelism,
-  cpus,
-  tmpdir,
-  homedir,
-  platform,
-  networkInterfaces,
-};
+export * as default from './node-os.js';

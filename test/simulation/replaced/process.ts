@@ -1,4 +1,3 @@
-import type { EventEmitter } from 'node:events';
 import * as real from 'node:process';
 import { world } from '../world/current.js';
 import { Ended } from '../world/scheduler.js';
@@ -12,8 +11,10 @@ export class ProcessExit extends Ended {
   }
 }
 
-/** Signals and other events of the process that runs now. */
-const events = (): EventEmitter => world.proxy.events;
+/** Signals and other events are those of the process that runs now. */
+const eventsNow = () =>
+  world.proxy.events as unknown as Record<(typeof EVENTS)[number], (...values: unknown[]) => unknown>;
+const EVENTS = ['on', 'once', 'off', 'removeListener', 'listenerCount', 'listeners', 'emit'] as const;
 
 /** In place of `process`: that of the simulated machine that runs the program now. */
 export const simulatedProcess = {
@@ -52,23 +53,7 @@ export const simulatedProcess = {
   stdout: { isTTY: false, write: (): boolean => true, once: (): void => undefined },
   stderr: { isTTY: false, write: (): boolean => true },
   stdin: {},
-  on(name: string, listener: (...values: unknown[]) => void) {
-    events().on(name, listener);
-    return this;
-  },
-  once(name: string, listener: (...values: unknown[]) => void) {
-    events().once(name, listener);
-    return this;
-  },
-  off(name: string, listener: (...values: unknown[]) => void) {
-    events().off(name, listener);
-    return this;
-  },
-  removeListener(name: string, listener: (...values: unknown[]) => void) {
-    events().off(name, listener);
-    return this;
-  },
-  listenerCount: (name: string): number => events().listenerCount(name),
-  listeners: (name: string) => events().listeners(name),
-  emit: (name: string, ...values: unknown[]): boolean => events().emit(name, ...values),
+  ...Object.fromEntries(
+    EVENTS.map((name) => [name, (...values: [string]): unknown => eventsNow()[name](...values)]),
+  ),
 };

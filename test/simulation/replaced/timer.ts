@@ -33,12 +33,4 @@ export class SimulatedTimer {
   unref(): this {
     return this;
   }
-
-  hasRef(): boolean {
-    return false;
-  }
-
-  [Symbol.toPrimitive](): number {
-    return 0;
-  }
 }

@@ -1,6 +1,6 @@
 import { addressBytes, addressText } from '../kernel/netlink/addresses.js';
 import { HOOK } from '../kernel/nf-tables/expressions.js';
-import { FAMILY, TABLE_FLAG, VERDICT_CODE } from '../kernel/nf-tables/numbers.js';
+import { FAMILY, VERDICT_CODE } from '../kernel/nf-tables/numbers.js';
 import type { Chain, Rule } from '../kernel/nf-tables/objects.js';
 import type { Machine } from '../kernel/machine.js';
 import {
@@ -93,8 +93,7 @@ export class NfTablesWalk implements PacketWalk {
   private basesFor({ family }: Packet): readonly Chain[] {
     const own = family === 'IPv4' ? FAMILY.IP : FAMILY.IP6;
     const tables = [...this.machine.nfTables.tables].filter(
-      (table) =>
-        (table.family === own || table.family === FAMILY.INET) && (table.flags & TABLE_FLAG.DORMANT) === 0,
+      (table) => table.family === own || table.family === FAMILY.INET,
     );
     // The kernel puts a chain before those of the same priority that were there already.
     return tables

@@ -7,12 +7,11 @@ export interface Planned {
   cancel(): void;
 }
 
-class Event implements Planned, Timed {
+class Event implements Planned {
   isCanceled = false;
 
   constructor(
     readonly at: number,
-    readonly order: number,
     readonly run: () => void,
     readonly owner: Life,
   ) {}
@@ -33,8 +32,8 @@ export class Ended extends Error {
  * have settled, so that what happens follows from the seed.
  */
 export class Scheduler {
-  private readonly events = new EventQueue<Event>();
-  private planned = 0;
+  /** The next one is the last. */
+  private readonly events: Event[] = [];
   /** How many events have happened. */
   turns = 0;
   /** Called before each of them with its owner, who may end by it. */
@@ -47,14 +46,17 @@ export class Scheduler {
   ) {}
 
   after(milliseconds: number, run: () => void, owner: Life = this.owner): Planned {
-    const event = new Event(this.now + (milliseconds > 0 ? milliseconds : 0), this.planned++, run, owner);
-    if (owner.isAlive) this.events.add(event);
+    const event = new Event(this.now + (milliseconds > 0 ? milliseconds : 0), run, owner);
+    if (!owner.isAlive) return event;
+    let place = this.events.length;
+    while (place > 0 && this.events[place - 1]!.at <= event.at) place--;
+    this.events.splice(place, 0, event);
     return event;
   }
 
   /** When the events of an owner that are still to come happen. */
   pendingOf(owner: Life): readonly number[] {
-    return [...this.events].filter((event) => event.owner === owner && !event.isCanceled).map(({ at }) => at);
+    return this.events.filter((event) => event.owner === owner && !event.isCanceled).map(({ at }) => at);
   }
 
   /** Does something on behalf of somebody else. */
@@ -84,12 +86,12 @@ export class Scheduler {
     await nextTurn();
     for (;;) {
       if (isEnough()) break;
-      const event = this.events.next;
+      const event = this.events.at(-1);
       if (!event || event.at > end) {
         this.now = Math.max(this.now, end);
         break;
       }
-      this.events.take();
+      this.events.pop();
       if (event.isCanceled || !event.owner.isAlive) continue;
       this.now = Math.max(this.now, event.at);
       this.beforeTurn(event.owner);
@@ -110,59 +112,4 @@ function perform({ run, owner }: Event): void {
     // The calls of a process that was killed in one of them fail, and nobody handles that.
     if (owner.isAlive && !(error instanceof Ended)) throw error;
   }
-}
-
-/** Something that is to happen at a time. */
-export interface Timed {
-  readonly at: number;
-  /** Of events at one time, the lower comes first. */
-  readonly order: number;
-}
-
-/** What is to happen, the next first: a binary heap. */
-class EventQueue<T extends Timed> {
-  private readonly heap: T[] = [];
-
-  get next(): T | undefined {
-    return this.heap[0];
-  }
-
-  add(event: T): void {
-    const { heap } = this;
-    let at = heap.length;
-    heap.push(event);
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (!isBefore(event, heap[parent]!)) break;
-      heap[at] = heap[parent]!;
-      at = parent;
-    }
-    heap[at] = event;
-  }
-
-  take(): T | undefined {
-    const { heap } = this;
-    const first = heap[0];
-    const last = heap.pop();
-    if (heap.length === 0 || last === undefined) return first;
-    let at = 0;
-    for (;;) {
-      let child = 2 * at + 1;
-      if (child >= heap.length) break;
-      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child++;
-      if (!isBefore(heap[child]!, last)) break;
-      heap[at] = heap[child]!;
-      at = child;
-    }
-    heap[at] = last;
-    return first;
-  }
-
-  [Symbol.iterator](): Iterator<T> {
-    return this.heap[Symbol.iterator]();
-  }
-}
-
-function isBefore(one: Timed, other: Timed): boolean {
-  return one.at < other.at || (one.at === other.at && one.order < other.order);
 }

@@ -9,6 +9,11 @@ export interface LogLine {
 
 /** Keeps the lines of the log. */
 export class SimulatedLogger implements Logger {
+  readonly debug = this.keeping('debug');
+  readonly info = this.keeping('info');
+  readonly warn = this.keeping('warn');
+  readonly error = this.keeping('error');
+
   constructor(
     private readonly now: () => number,
     readonly lines: LogLine[] = [],
@@ -20,27 +25,12 @@ export class SimulatedLogger implements Logger {
     // Nothing depends on it.
   }
 
-  debug(facts: object, message: string): void {
-    this.keep('debug', facts, message);
-  }
-
-  info(facts: object, message: string): void {
-    this.keep('info', facts, message);
-  }
-
-  warn(facts: object, message: string): void {
-    this.keep('warn', facts, message);
-  }
-
-  error(facts: object, message: string): void {
-    this.keep('error', facts, message);
-  }
-
   child(facts: object): SimulatedLogger {
     return new SimulatedLogger(this.now, this.lines, { ...this.known, ...facts });
   }
 
-  private keep(level: LogLine['level'], facts: object, message: string): void {
-    this.lines.push({ at: this.now(), level, facts: { ...this.known, ...facts }, message });
+  private keeping(level: LogLine['level']) {
+    return (facts: object, message: string): void =>
+      void this.lines.push({ at: this.now(), level, facts: { ...this.known, ...facts }, message });
   }
 }

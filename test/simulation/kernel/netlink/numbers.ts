@@ -12,7 +12,7 @@ export const NLMSG = { ERROR: 2, DONE: 3, MIN_TYPE: 0x10 } as const;
 export const NLM_F = {
   ...{ REQUEST: 0x1, MULTI: 0x2, ACK: 0x4, ECHO: 0x8, DUMP_INTR: 0x10, DUMP_FILTERED: 0x20, DUMP: 0x300 },
   ...{ REPLACE: 0x100, EXCL: 0x200, CREATE: 0x400, APPEND: 0x800 },
-  ...{ NONREC: 0x100, CAPPED: 0x100, ACK_TLVS: 0x200 },
+  ...{ CAPPED: 0x100, ACK_TLVS: 0x200 },
 } as const;
 export const NLA = { F_NESTED: 0x8000, TYPE_MASK: 0x3fff } as const;
 export const NLMSGERR_ATTR = { MSG: 1, OFFS: 2 } as const;

@@ -1,7 +1,7 @@
 import { Refusal, within } from '../netlink/attributes.js';
 import { aligned, E, HEADER, NLM_F } from '../netlink/numbers.js';
 import { requestAt, type Request } from '../netlink/requests.js';
-import { BATCH_BEGIN, BATCH_END, ELEMENTS, MSG, SUBSYSTEM } from './numbers.js';
+import * as nf from './numbers.js';
 import { messageOf, tableOf, type Context, type Message } from './objects.js';
 import { look } from './reach.js';
 import { addRule, deleteRules } from './rules.js';
@@ -45,34 +45,31 @@ export interface BatchOutcome {
 type Work = (context: Context, transaction: Transaction, message: Message) => void;
 
 const WORK: Readonly<Record<number, Work>> = {
-  [MSG.NEWTABLE]: addTable,
-  [MSG.DELTABLE]: deleteTable,
-  [MSG.NEWCHAIN]: addChain,
-  [MSG.DELCHAIN]: deleteChain,
-  [MSG.NEWRULE]: addRule,
-  [MSG.DELRULE]: deleteRules,
-  [MSG.NEWSET]: newSet,
-  [MSG.DELSET]: deleteSet,
-  [MSG.NEWSETELEM]: newElements,
-  [MSG.DELSETELEM]: deleteElements,
-  [MSG.NEWOBJ]: addCounter,
-  [MSG.DELOBJ]: deleteCounter,
-};
-/** Since Linux 6.3. */
-const DESTROY: Readonly<Record<number, Work>> = {
-  [MSG.DESTROYTABLE]: deleteTable,
-  [MSG.DESTROYCHAIN]: deleteChain,
-  [MSG.DESTROYRULE]: deleteRules,
-  [MSG.DESTROYSET]: deleteSet,
-  [MSG.DESTROYSETELEM]: deleteElements,
-  [MSG.DESTROYOBJ]: deleteCounter,
+  [nf.MSG.NEWTABLE]: addTable,
+  [nf.MSG.DELTABLE]: deleteTable,
+  [nf.MSG.NEWCHAIN]: addChain,
+  [nf.MSG.DELCHAIN]: deleteChain,
+  [nf.MSG.NEWRULE]: addRule,
+  [nf.MSG.DELRULE]: deleteRules,
+  [nf.MSG.NEWSET]: newSet,
+  [nf.MSG.DELSET]: deleteSet,
+  [nf.MSG.NEWSETELEM]: newElements,
+  [nf.MSG.DELSETELEM]: deleteElements,
+  [nf.MSG.NEWOBJ]: addCounter,
+  [nf.MSG.DELOBJ]: deleteCounter,
 };
 /** Since Linux 6.10 the messages around a batch can be acknowledged. */
 const FIRST_WITH_FRAME_ANSWERS = 610;
 /** What can be refused for what is in it. */
-const ADDING: readonly number[] = [MSG.NEWTABLE, MSG.NEWCHAIN, MSG.NEWRULE, MSG.NEWSET, MSG.NEWSETELEM];
+const ADDING: readonly number[] = [
+  nf.MSG.NEWTABLE,
+  nf.MSG.NEWCHAIN,
+  nf.MSG.NEWRULE,
+  nf.MSG.NEWSET,
+  nf.MSG.NEWSETELEM,
+];
 /** After which messages a table is looked at, if it must be each time. */
-const LOOKED_AT_AFTER: readonly number[] = [MSG.NEWRULE, MSG.NEWSETELEM];
+const LOOKED_AT_AFTER: readonly number[] = [nf.MSG.NEWRULE, nf.MSG.NEWSETELEM];
 
 /** One batch of messages: a transaction, if it is complete and nothing in it is refused. */
 export class Batch {
@@ -136,8 +133,8 @@ export class Batch {
     let isRefused = false;
     for (let start = first.start; start + HEADER <= this.bytes.length;) {
       const request = requestAt(this.bytes, start);
-      if (!request || request.payload.length < 4 || request.type === BATCH_BEGIN) return 'refused';
-      if (request.type === BATCH_END) return isRefused ? 'refused' : request;
+      if (!request || request.payload.length < 4 || request.type === nf.BATCH_BEGIN) return 'refused';
+      if (request.type === nf.BATCH_END) return isRefused ? 'refused' : request;
       const errno = this.work(transaction, request);
       if (errno === E.ENOMEM) return this.refuseAll(first, errno);
       isRefused ||= errno !== 0;
@@ -158,8 +155,8 @@ export class Batch {
     try {
       const message = messageOf(request);
       const { kind } = message;
-      const work = WORK[kind] ?? (this.context.release >= 603 ? DESTROY[kind] : undefined);
-      if (!request.isForKernel || request.type >> 8 !== SUBSYSTEM || !work) throw new Refusal(E.EINVAL);
+      const work = WORK[kind];
+      if (!request.isForKernel || request.type >> 8 !== nf.SUBSYSTEM || !work) throw new Refusal(E.EINVAL);
       for (const fault of this.faults) lookFor(fault, message);
       work(this.context, transaction, message);
       if (LOOKED_AT_AFTER.includes(kind)) {
@@ -205,7 +202,7 @@ function lookFor({ containing, errno }: Fault, { request, attributes, kind }: Me
   const { bytes, start, end } = request;
   const found = containing === undefined ? -1 : bytes.subarray(start, end).indexOf(containing);
   if (found < 0 || !ADDING.includes(kind)) return;
-  const list = kind === MSG.NEWSETELEM ? attributes.at(ELEMENTS.LIST) : undefined;
+  const list = kind === nf.MSG.NEWSETELEM ? attributes.at(nf.ELEMENTS.LIST) : undefined;
   throw new Refusal(
     errno,
     within(bytes, list).find((at) => start + found < at + bytes.readUInt16LE(at)),

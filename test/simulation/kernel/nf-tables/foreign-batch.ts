@@ -1,25 +1,6 @@
 import { MessageBuilder } from '../netlink/message-builder.js';
 import { NLM_F } from '../netlink/numbers.js';
-import {
-  BATCH_BEGIN,
-  BATCH_END,
-  CHAIN,
-  DATA,
-  ELEMENT,
-  ELEMENTS,
-  EXPR,
-  FAMILY,
-  HOOK,
-  LIST_ELEM,
-  MSG,
-  RULE,
-  SET,
-  SET_FLAG,
-  SUBSYSTEM,
-  TABLE,
-  VERDICT,
-  VERDICT_CODE,
-} from './numbers.js';
+import * as nf from './numbers.js';
 import type { Rule } from './objects.js';
 
 /**
@@ -38,17 +19,17 @@ export interface RawExpression {
 }
 
 /** A verdict. @param chain where jumps and gotos lead */
-export function verdict(code: keyof typeof VERDICT_CODE, chain?: string): RawExpression {
+export function verdict(code: keyof typeof nf.VERDICT_CODE, chain?: string): RawExpression {
   const its: RawAttributes = [
-    { type: VERDICT.CODE, value: VERDICT_CODE[code] },
-    ...(chain === undefined ? [] : [{ type: VERDICT.CHAIN, value: chain }]),
+    { type: nf.VERDICT.CODE, value: nf.VERDICT_CODE[code] },
+    ...(chain === undefined ? [] : [{ type: nf.VERDICT.CHAIN, value: chain }]),
   ];
   const [DREG, VALUE] = [1, 2];
   return {
     name: 'immediate',
     attributes: [
       { type: DREG, value: 0 },
-      { type: VALUE, value: [{ type: DATA.VERDICT, value: its }] },
+      { type: VALUE, value: [{ type: nf.DATA.VERDICT, value: its }] },
     ],
   };
 }
@@ -78,7 +59,7 @@ export interface RawSet {
 /** The name of all sets that belong to a rule; the kernel gives them names of their own. */
 const ANONYMOUS = '__set%d';
 
-const FAMILIES = { inet: FAMILY.INET, ip: FAMILY.IP, ip6: FAMILY.IP6, any: FAMILY.ANY } as const;
+const FAMILIES = { inet: nf.FAMILY.INET, ip: nf.FAMILY.IP, ip6: nf.FAMILY.IP6, any: nf.FAMILY.ANY } as const;
 
 /** A batch of another program of the simulated machine, for `NfTables.transact`. */
 export class ForeignBatch {
@@ -90,66 +71,64 @@ export class ForeignBatch {
     private readonly family: keyof typeof FAMILIES,
     private readonly table: string,
   ) {
-    this.frame(BATCH_BEGIN);
+    this.frame(nf.BATCH_BEGIN);
   }
 
   /** The bytes, with the message that ends it. */
   end(): Buffer {
-    this.frame(BATCH_END);
+    this.frame(nf.BATCH_END);
     return Buffer.concat(this.parts);
   }
 
-  addTable(flags = 0): this {
-    return this.put(MSG.NEWTABLE, NLM_F.CREATE, (builder) =>
-      builder.text(TABLE.NAME, this.table).be32(TABLE.FLAGS, flags),
-    );
+  addTable(): this {
+    return this.put(nf.MSG.NEWTABLE, NLM_F.CREATE, (builder) => builder.text(nf.TABLE.NAME, this.table));
   }
 
   deleteTable(): this {
-    return this.put(MSG.DELTABLE, 0, (builder) => builder.text(TABLE.NAME, this.table));
+    return this.put(nf.MSG.DELTABLE, 0, (builder) => builder.text(nf.TABLE.NAME, this.table));
   }
 
   /** Deletes all tables of the family, of all programs; of all families if it is `any`. */
   flushRuleset(): this {
-    return this.put(MSG.DELTABLE, 0, () => undefined);
+    return this.put(nf.MSG.DELTABLE, 0, () => undefined);
   }
 
   /** Deletes the rules of a chain, or of all. */
   flush(chain?: string): this {
-    return this.put(MSG.DELRULE, 0, (builder) => {
-      builder.text(RULE.TABLE, this.table);
-      if (chain !== undefined) builder.text(RULE.CHAIN, chain);
+    return this.put(nf.MSG.DELRULE, 0, (builder) => {
+      builder.text(nf.RULE.TABLE, this.table);
+      if (chain !== undefined) builder.text(nf.RULE.CHAIN, chain);
     });
   }
 
   addChain({ name, hook }: RawChain): this {
-    return this.put(MSG.NEWCHAIN, NLM_F.CREATE, (builder) => {
-      builder.text(CHAIN.TABLE, this.table).text(CHAIN.NAME, name);
+    return this.put(nf.MSG.NEWCHAIN, NLM_F.CREATE, (builder) => {
+      builder.text(nf.CHAIN.TABLE, this.table).text(nf.CHAIN.NAME, name);
       if (!hook) return;
-      builder.nest(CHAIN.HOOK, () =>
-        builder.be32(HOOK.NUMBER, hook.number).be32(HOOK.PRIORITY, hook.priority),
+      builder.nest(nf.CHAIN.HOOK, () =>
+        builder.be32(nf.HOOK.NUMBER, hook.number).be32(nf.HOOK.PRIORITY, hook.priority),
       );
-      builder.text(CHAIN.TYPE, hook.type);
-      builder.be32(CHAIN.POLICY, hook.drops === true ? VERDICT_CODE.DROP : VERDICT_CODE.ACCEPT);
+      builder.text(nf.CHAIN.TYPE, hook.type);
+      builder.be32(nf.CHAIN.POLICY, hook.drops === true ? nf.VERDICT_CODE.DROP : nf.VERDICT_CODE.ACCEPT);
     });
   }
 
   deleteChain(name: string): this {
-    return this.put(MSG.DELCHAIN, 0, (builder) =>
-      builder.text(CHAIN.TABLE, this.table).text(CHAIN.NAME, name),
+    return this.put(nf.MSG.DELCHAIN, 0, (builder) =>
+      builder.text(nf.CHAIN.TABLE, this.table).text(nf.CHAIN.NAME, name),
     );
   }
 
   /** At the end of a chain, or before its first rule. */
   addRule(chain: string, expressions: readonly RawExpression[], place: 'last' | 'first' = 'last'): this {
     const flags = place === 'last' ? NLM_F.CREATE | NLM_F.APPEND : NLM_F.CREATE;
-    return this.put(MSG.NEWRULE, flags, (builder) => {
-      builder.text(RULE.TABLE, this.table).text(RULE.CHAIN, chain);
-      builder.nest(RULE.EXPRESSIONS, () => {
+    return this.put(nf.MSG.NEWRULE, flags, (builder) => {
+      builder.text(nf.RULE.TABLE, this.table).text(nf.RULE.CHAIN, chain);
+      builder.nest(nf.RULE.EXPRESSIONS, () => {
         for (const { name, attributes } of expressions)
-          builder.nest(LIST_ELEM, () => {
-            builder.text(EXPR.NAME, name);
-            builder.nest(EXPR.DATA, () => putAll(builder, attributes));
+          builder.nest(nf.LIST_ELEM, () => {
+            builder.text(nf.EXPR.NAME, name);
+            builder.nest(nf.EXPR.DATA, () => putAll(builder, attributes));
           });
       });
     });
@@ -158,25 +137,28 @@ export class ForeignBatch {
   /** Deletes a rule of the chain and adds it again there. */
   moveRule({ chain: { name }, handle, dumped, userdata }: Rule, place: 'last' | 'first'): this {
     const flags = place === 'last' ? NLM_F.CREATE | NLM_F.APPEND : NLM_F.CREATE;
-    return this.deleteRule(name, handle).put(MSG.NEWRULE, flags, (builder) => {
-      builder.text(RULE.TABLE, this.table).text(RULE.CHAIN, name).attribute(RULE.EXPRESSIONS, dumped);
-      if (userdata) builder.attribute(RULE.USERDATA, userdata);
+    return this.deleteRule(name, handle).put(nf.MSG.NEWRULE, flags, (builder) => {
+      builder
+        .text(nf.RULE.TABLE, this.table)
+        .text(nf.RULE.CHAIN, name)
+        .attribute(nf.RULE.EXPRESSIONS, dumped);
+      if (userdata) builder.attribute(nf.RULE.USERDATA, userdata);
     });
   }
 
   /** By its number in the chain's table. */
   deleteRule(chain: string, handle: number): this {
-    return this.put(MSG.DELRULE, 0, (builder) =>
-      builder.text(RULE.TABLE, this.table).text(RULE.CHAIN, chain).be64(RULE.HANDLE, handle),
+    return this.put(nf.MSG.DELRULE, 0, (builder) =>
+      builder.text(nf.RULE.TABLE, this.table).text(nf.RULE.CHAIN, chain).be64(nf.RULE.HANDLE, handle),
     );
   }
 
   addSet({ name, flags, keyType, keyLength, data, timeout }: RawSet, id = this.sequence): this {
-    return this.put(MSG.NEWSET, NLM_F.CREATE, (builder) => {
-      builder.text(SET.TABLE, this.table).text(SET.NAME, name).be32(SET.ID, id);
-      builder.be32(SET.FLAGS, flags).be32(SET.KEY_TYPE, keyType).be32(SET.KEY_LEN, keyLength);
-      if (data) builder.be32(SET.DATA_TYPE, data.type).be32(SET.DATA_LEN, data.length);
-      if (timeout !== undefined) builder.be64(SET.TIMEOUT, timeout);
+    return this.put(nf.MSG.NEWSET, NLM_F.CREATE, (builder) => {
+      builder.text(nf.SET.TABLE, this.table).text(nf.SET.NAME, name).be32(nf.SET.ID, id);
+      builder.be32(nf.SET.FLAGS, flags).be32(nf.SET.KEY_TYPE, keyType).be32(nf.SET.KEY_LEN, keyLength);
+      if (data) builder.be32(nf.SET.DATA_TYPE, data.type).be32(nf.SET.DATA_LEN, data.length);
+      if (timeout !== undefined) builder.be64(nf.SET.TIMEOUT, timeout);
     });
   }
 
@@ -186,32 +168,34 @@ export class ForeignBatch {
     elements: readonly RawAttributes[],
   ): { readonly name: string; readonly id: number } {
     const id = this.sequence;
-    const flags = SET_FLAG.ANONYMOUS | SET_FLAG.CONSTANT | SET_FLAG.MAP;
-    this.addSet({ ...map, name: ANONYMOUS, flags }, id).elements(MSG.NEWSETELEM, ANONYMOUS, elements, id);
+    const flags = nf.SET_FLAG.ANONYMOUS | nf.SET_FLAG.CONSTANT | nf.SET_FLAG.MAP;
+    this.addSet({ ...map, name: ANONYMOUS, flags }, id).elements(nf.MSG.NEWSETELEM, ANONYMOUS, elements, id);
     return { name: ANONYMOUS, id };
   }
 
   deleteSet(name: string): this {
-    return this.put(MSG.DELSET, 0, (builder) => builder.text(SET.TABLE, this.table).text(SET.NAME, name));
+    return this.put(nf.MSG.DELSET, 0, (builder) =>
+      builder.text(nf.SET.TABLE, this.table).text(nf.SET.NAME, name),
+    );
   }
 
   /** Elements by their attributes. */
   addElements(set: string, elements: readonly RawAttributes[]): this {
-    return this.elements(MSG.NEWSETELEM, set, elements);
+    return this.elements(nf.MSG.NEWSETELEM, set, elements);
   }
 
   /** By their keys; all of the set if none are given. */
   deleteElements(set: string, keys?: readonly Buffer[]): this {
     return this.elements(
-      MSG.DELSETELEM,
+      nf.MSG.DELSETELEM,
       set,
-      keys?.map((key) => [{ type: ELEMENT.KEY, value: [{ type: DATA.VALUE, value: key }] }]),
+      keys?.map((key) => [{ type: nf.ELEMENT.KEY, value: [{ type: nf.DATA.VALUE, value: key }] }]),
     );
   }
 
   /** Makes something by its attributes, as another kernel has listed it. @param kind the lower byte of the message's type */
   addListed(kind: number, attributes: Buffer): this {
-    const flags = kind === MSG.NEWRULE ? NLM_F.CREATE | NLM_F.APPEND : NLM_F.CREATE;
+    const flags = kind === nf.MSG.NEWRULE ? NLM_F.CREATE | NLM_F.APPEND : NLM_F.CREATE;
     return this.put(kind, flags, (builder) => builder.raw(attributes));
   }
 
@@ -221,19 +205,19 @@ export class ForeignBatch {
     elements: readonly RawAttributes[] | undefined,
     id?: number,
   ): this {
-    return this.put(kind, kind === MSG.NEWSETELEM ? NLM_F.CREATE : 0, (builder) => {
-      builder.text(ELEMENTS.TABLE, this.table).text(ELEMENTS.SET, set);
-      if (id !== undefined) builder.be32(ELEMENTS.SET_ID, id);
+    return this.put(kind, kind === nf.MSG.NEWSETELEM ? NLM_F.CREATE : 0, (builder) => {
+      builder.text(nf.ELEMENTS.TABLE, this.table).text(nf.ELEMENTS.SET, set);
+      if (id !== undefined) builder.be32(nf.ELEMENTS.SET_ID, id);
       if (!elements) return;
-      builder.nest(ELEMENTS.LIST, () => {
-        for (const element of elements) builder.nest(LIST_ELEM, () => putAll(builder, element));
+      builder.nest(nf.ELEMENTS.LIST, () => {
+        for (const element of elements) builder.nest(nf.LIST_ELEM, () => putAll(builder, element));
       });
     });
   }
 
   private put(kind: number, flags: number, put: (builder: MessageBuilder) => unknown): this {
     const { builder } = this;
-    builder.begin((SUBSYSTEM << 8) | kind, NLM_F.REQUEST | flags, this.sequence++, 0);
+    builder.begin((nf.SUBSYSTEM << 8) | kind, NLM_F.REQUEST | flags, this.sequence++, 0);
     builder.raw(Uint8Array.of(FAMILIES[this.family], 0, 0, 0));
     put(builder);
     this.parts.push(builder.end().take());
@@ -241,7 +225,7 @@ export class ForeignBatch {
   }
 
   private frame(type: number): void {
-    this.builder.begin(type, NLM_F.REQUEST, this.sequence++, 0).raw(Uint8Array.of(0, 0, 0, SUBSYSTEM));
+    this.builder.begin(type, NLM_F.REQUEST, this.sequence++, 0).raw(Uint8Array.of(0, 0, 0, nf.SUBSYSTEM));
     this.parts.push(this.builder.end().take());
   }
 }

@@ -2,32 +2,9 @@ import { Refusal, within } from '../netlink/attributes.js';
 import { MessageBuilder } from '../netlink/message-builder.js';
 import { E, NLM_F, NLMSG } from '../netlink/numbers.js';
 import { DUMPING, type KernelSocket } from '../netlink/requests.js';
-import {
-  CHAIN,
-  CHAIN_FLAG,
-  COUNTER,
-  DATA,
-  DESC,
-  ELEMENT,
-  ELEMENT_FLAG,
-  ELEMENTS,
-  FAMILY,
-  GEN,
-  HOOK,
-  LIST_ELEM,
-  MSG,
-  OBJECT,
-  OBJECT_COUNTER,
-  RULE,
-  SET,
-  SET_FLAG,
-  SUBSYSTEM,
-  TABLE,
-  VERDICT,
-} from './numbers.js';
+import * as nf from './numbers.js';
 import {
   isFlagged,
-  sizeOf,
   tableId,
   tableOf,
   type Chain,
@@ -46,47 +23,50 @@ import type { Notice, SetElement } from './transaction.js';
 
 /** @param isGone for all of these: only what names it */
 function putTable(builder: MessageBuilder, table: Table, isGone = false): void {
-  const { name, handle, flags, userdata, chains, sets, counters } = table;
+  const { name, handle, userdata, chains, sets, counters } = table;
   // Sets without a name belong to the rules that look into them.
-  const namedSets = [...sets.values()].filter((set) => !isFlagged(set, SET_FLAG.ANONYMOUS));
-  builder.text(TABLE.NAME, name).be64(TABLE.HANDLE, handle);
-  builder.be32(TABLE.USE, isGone ? 0 : chains.size + namedSets.length + counters.size);
-  if (!isGone) builder.be32(TABLE.FLAGS, flags).attribute(TABLE.USERDATA, userdata);
+  const namedSets = [...sets.values()].filter((set) => !isFlagged(set, nf.SET_FLAG.ANONYMOUS));
+  builder.text(nf.TABLE.NAME, name).be64(nf.TABLE.HANDLE, handle);
+  builder.be32(nf.TABLE.USE, isGone ? 0 : chains.size + namedSets.length + counters.size);
+  if (!isGone) builder.be32(nf.TABLE.FLAGS, 0).attribute(nf.TABLE.USERDATA, userdata);
 }
 
 function putChain(builder: MessageBuilder, chain: Chain, isGone = false): void {
   const { table, name, handle, base, rules, jumps, userdata } = chain;
-  builder.text(CHAIN.TABLE, table.name).text(CHAIN.NAME, name).be64(CHAIN.HANDLE, handle);
+  builder.text(nf.CHAIN.TABLE, table.name).text(nf.CHAIN.NAME, name).be64(nf.CHAIN.HANDLE, handle);
   if (isGone) return;
   if (base) {
     const { hook, priority, policy, type } = base;
-    builder.plainNest(CHAIN.HOOK, () => builder.be32(HOOK.NUMBER, hook).be32(HOOK.PRIORITY, priority));
-    builder.be32(CHAIN.POLICY, policy).text(CHAIN.TYPE, type).be32(CHAIN.FLAGS, CHAIN_FLAG.BASE);
+    builder.plainNest(nf.CHAIN.HOOK, () =>
+      builder.be32(nf.HOOK.NUMBER, hook).be32(nf.HOOK.PRIORITY, priority),
+    );
+    builder.be32(nf.CHAIN.POLICY, policy).text(nf.CHAIN.TYPE, type).be32(nf.CHAIN.FLAGS, nf.CHAIN_FLAG.BASE);
   }
-  builder.be32(CHAIN.USE, rules.length + jumps).attribute(CHAIN.USERDATA, userdata);
+  builder.be32(nf.CHAIN.USE, rules.length + jumps).attribute(nf.CHAIN.USERDATA, userdata);
 }
 
 /** @param before the rule in front of it */
 function putRule(builder: MessageBuilder, rule: Rule, before?: Rule): void {
   const { chain, handle, dumped, userdata } = rule;
-  builder.text(RULE.TABLE, chain.table.name).text(RULE.CHAIN, chain.name).be64(RULE.HANDLE, handle);
-  builder.be64(RULE.POSITION, before?.handle).attribute(RULE.EXPRESSIONS, dumped);
-  builder.attribute(RULE.USERDATA, userdata);
+  builder.text(nf.RULE.TABLE, chain.table.name).text(nf.RULE.CHAIN, chain.name).be64(nf.RULE.HANDLE, handle);
+  builder.be64(nf.RULE.POSITION, before?.handle).attribute(nf.RULE.EXPRESSIONS, dumped);
+  builder.attribute(nf.RULE.USERDATA, userdata);
 }
 
 /** @param release of the kernel: since 6.16 they tell how many elements it has */
 function putSet(builder: MessageBuilder, set: NftSet, release: number, isGone = false): void {
-  builder.text(SET.TABLE, set.table.name).text(SET.NAME, set.name).be64(SET.HANDLE, set.handle);
+  builder.text(nf.SET.TABLE, set.table.name).text(nf.SET.NAME, set.name).be64(nf.SET.HANDLE, set.handle);
   if (isGone) return;
-  builder.be32(SET.FLAGS, unlessZero(set.flags));
-  builder.be32(SET.KEY_TYPE, set.keyType).be32(SET.KEY_LEN, set.keyLength);
-  if (isFlagged(set, SET_FLAG.MAP))
-    builder.be32(SET.DATA_TYPE, set.dataType).be32(SET.DATA_LEN, set.dataLength);
-  builder.be64(SET.TIMEOUT, unlessZero(set.timeout)).attribute(SET.USERDATA, set.userdata);
-  builder.plainNest(SET.DESC, () => builder.be32(DESC.SIZE, unlessZero(set.size)));
+  builder.be32(nf.SET.FLAGS, unlessZero(set.flags));
+  builder.be32(nf.SET.KEY_TYPE, set.keyType).be32(nf.SET.KEY_LEN, set.keyLength);
+  if (isFlagged(set, nf.SET_FLAG.MAP))
+    builder.be32(nf.SET.DATA_TYPE, set.dataType).be32(nf.SET.DATA_LEN, set.dataLength);
+  builder.be64(nf.SET.TIMEOUT, unlessZero(set.timeout)).attribute(nf.SET.USERDATA, set.userdata);
+  builder.plainNest(nf.SET.DESC, () => builder.be32(nf.DESC.SIZE, unlessZero(set.size)));
   // Of ranges, which are two elements, the kernel tells the number of pairs.
-  const count = isFlagged(set, SET_FLAG.INTERVAL) ? Math.floor(sizeOf(set) / 2) : sizeOf(set);
-  builder.be32(SET.COUNT, release >= 616 ? count : undefined);
+  const { size } = set.elements;
+  const count = isFlagged(set, nf.SET_FLAG.INTERVAL) ? Math.floor(size / 2) : size;
+  builder.be32(nf.SET.COUNT, release >= 616 ? count : undefined);
 }
 
 function unlessZero(value: number): number | undefined {
@@ -95,46 +75,49 @@ function unlessZero(value: number): number | undefined {
 
 /** A message about elements of a set, whose list `put` fills. */
 function putElements(builder: MessageBuilder, set: NftSet, put: () => void): void {
-  builder.text(ELEMENTS.TABLE, set.table.name).text(ELEMENTS.SET, set.name);
-  builder.plainNest(ELEMENTS.LIST, put);
+  builder.text(nf.ELEMENTS.TABLE, set.table.name).text(nf.ELEMENTS.SET, set.name);
+  builder.plainNest(nf.ELEMENTS.LIST, put);
 }
 
 const elementBuilder = new MessageBuilder();
 
 function putElement(builder: MessageBuilder, set: NftSet, element: Element, now: number): void {
-  if (isFlagged(set, SET_FLAG.TIMEOUT))
-    return void builder.plainNest(LIST_ELEM, () => putElementParts(builder, set, element, now));
+  if (isFlagged(set, nf.SET_FLAG.TIMEOUT))
+    return void builder.plainNest(nf.LIST_ELEM, () => putElementParts(builder, set, element, now));
   if (!element.listed) {
     putElementParts(elementBuilder, set, element, now);
     element.listed = elementBuilder.take();
   }
-  builder.attribute(LIST_ELEM, element.listed);
+  builder.attribute(nf.LIST_ELEM, element.listed);
 }
 
 function putElementParts(builder: MessageBuilder, set: NftSet, element: Element, now: number): void {
   const { key, value, verdict, flags, timeout, expires, userdata } = element;
-  if (key) builder.plainNest(ELEMENT.KEY, () => builder.attribute(DATA.VALUE, key));
-  if (value) builder.plainNest(ELEMENT.DATA, () => builder.attribute(DATA.VALUE, value));
+  if (key) builder.plainNest(nf.ELEMENT.KEY, () => builder.attribute(nf.DATA.VALUE, key));
+  if (value) builder.plainNest(nf.ELEMENT.DATA, () => builder.attribute(nf.DATA.VALUE, value));
   if (verdict) {
     const putVerdict = () =>
-      builder.be32(VERDICT.CODE, verdict.code).text(VERDICT.CHAIN, verdict.chain?.name);
-    builder.plainNest(ELEMENT.DATA, () => builder.plainNest(DATA.VERDICT, putVerdict));
+      builder.be32(nf.VERDICT.CODE, verdict.code).text(nf.VERDICT.CHAIN, verdict.chain?.name);
+    builder.plainNest(nf.ELEMENT.DATA, () => builder.plainNest(nf.DATA.VERDICT, putVerdict));
   }
-  builder.be32(ELEMENT.FLAGS, unlessZero(flags));
-  const isEnd = (flags & ELEMENT_FLAG.INTERVAL_END) !== 0;
-  if (isFlagged(set, SET_FLAG.TIMEOUT) && !isEnd && timeout !== set.timeout)
-    builder.be64(ELEMENT.TIMEOUT, timeout);
-  if (timeout !== 0) builder.be64(ELEMENT.EXPIRATION, Math.max(0, Math.round(expires - now)));
-  builder.attribute(ELEMENT.USERDATA, userdata);
+  builder.be32(nf.ELEMENT.FLAGS, unlessZero(flags));
+  const isEnd = (flags & nf.ELEMENT_FLAG.INTERVAL_END) !== 0;
+  if (isFlagged(set, nf.SET_FLAG.TIMEOUT) && !isEnd && timeout !== set.timeout)
+    builder.be64(nf.ELEMENT.TIMEOUT, timeout);
+  if (timeout !== 0) builder.be64(nf.ELEMENT.EXPIRATION, Math.max(0, Math.round(expires - now)));
+  builder.attribute(nf.ELEMENT.USERDATA, userdata);
 }
 
 function putCounter(builder: MessageBuilder, counter: Counter, isGone = false): void {
   const { table, name, handle, uses, userdata } = counter;
-  builder.text(OBJECT.TABLE, table.name).text(OBJECT.NAME, name).be64(OBJECT.HANDLE, handle);
-  builder.be32(OBJECT.TYPE, OBJECT_COUNTER);
+  builder.text(nf.OBJECT.TABLE, table.name).text(nf.OBJECT.NAME, name).be64(nf.OBJECT.HANDLE, handle);
+  builder.be32(nf.OBJECT.TYPE, nf.OBJECT_COUNTER);
   if (isGone) return;
-  const putData = () => builder.be64(COUNTER.BYTES, 0).be64(COUNTER.PACKETS, 0);
-  builder.be32(OBJECT.USE, uses).plainNest(OBJECT.DATA, putData).attribute(OBJECT.USERDATA, userdata);
+  const putData = () => builder.be64(nf.COUNTER.BYTES, 0).be64(nf.COUNTER.PACKETS, 0);
+  builder
+    .be32(nf.OBJECT.USE, uses)
+    .plainNest(nf.OBJECT.DATA, putData)
+    .attribute(nf.OBJECT.USERDATA, userdata);
 }
 
 /** Whom an answer is for. */
@@ -163,7 +146,7 @@ function message(
   put: (builder: MessageBuilder) => void,
   flags = 0,
 ): Buffer {
-  builder.begin((SUBSYSTEM << 8) | kind, flags, sequence, port);
+  builder.begin((nf.SUBSYSTEM << 8) | kind, flags, sequence, port);
   builder.raw(Uint8Array.of(family, 0, (generation >>> 8) & 0xff, generation & 0xff));
   put(builder);
   return builder.end().take();
@@ -171,8 +154,8 @@ function message(
 
 /** What tells of a transaction as a whole: its number, and who made it. */
 export function generationMessage(to: Addressee, generation: number, process: number, name: string): Buffer {
-  return message(to, MSG.NEWGEN, FAMILY.ANY, generation, () =>
-    builder.be32(GEN.ID, generation).be32(GEN.PROC_PID, process).text(GEN.PROC_NAME, name),
+  return message(to, nf.MSG.NEWGEN, nf.FAMILY.ANY, generation, () =>
+    builder.be32(nf.GEN.ID, generation).be32(nf.GEN.PROC_PID, process).text(nf.GEN.PROC_NAME, name),
   );
 }
 
@@ -180,30 +163,30 @@ export function generationMessage(to: Addressee, generation: number, process: nu
 export function noticeMessage(to: Addressee, { kind, object }: Notice, now: Now, release: number): Buffer {
   const tell = (family: number, put: () => void): Buffer => message(to, kind, family, now.generation(), put);
   switch (kind) {
-    case MSG.NEWTABLE:
-    case MSG.DELTABLE: {
+    case nf.MSG.NEWTABLE:
+    case nf.MSG.DELTABLE: {
       const table = object as Table;
-      return tell(table.family, () => putTable(builder, table, kind === MSG.DELTABLE));
+      return tell(table.family, () => putTable(builder, table, kind === nf.MSG.DELTABLE));
     }
-    case MSG.NEWCHAIN:
-    case MSG.DELCHAIN: {
+    case nf.MSG.NEWCHAIN:
+    case nf.MSG.DELCHAIN: {
       const chain = object as Chain;
-      return tell(chain.table.family, () => putChain(builder, chain, kind === MSG.DELCHAIN));
+      return tell(chain.table.family, () => putChain(builder, chain, kind === nf.MSG.DELCHAIN));
     }
-    case MSG.NEWRULE:
-    case MSG.DELRULE: {
+    case nf.MSG.NEWRULE:
+    case nf.MSG.DELRULE: {
       const rule = object as Rule;
       return tell(rule.chain.table.family, () => putRule(builder, rule));
     }
-    case MSG.NEWSET:
-    case MSG.DELSET: {
+    case nf.MSG.NEWSET:
+    case nf.MSG.DELSET: {
       const set = object as NftSet;
-      return tell(set.table.family, () => putSet(builder, set, release, kind === MSG.DELSET));
+      return tell(set.table.family, () => putSet(builder, set, release, kind === nf.MSG.DELSET));
     }
-    case MSG.NEWOBJ:
-    case MSG.DELOBJ: {
+    case nf.MSG.NEWOBJ:
+    case nf.MSG.DELOBJ: {
       const counter = object as Counter;
-      return tell(counter.table.family, () => putCounter(builder, counter, kind === MSG.DELOBJ));
+      return tell(counter.table.family, () => putCounter(builder, counter, kind === nf.MSG.DELOBJ));
     }
     default: {
       const { set, element } = object as SetElement;
@@ -236,16 +219,16 @@ export class Questions {
     const { kind, request, attributes } = question;
     const { context, now } = this;
     const to: Addressee = { port: socket.port, sequence: request.sequence };
-    if (kind === MSG.GETGEN)
+    if (kind === nf.MSG.GETGEN)
       return socket.deliver(
         generationMessage(to, now.generation(), socket.process, now.nameOf(socket.process)),
       );
     if (!request.isDump) {
-      if (kind === MSG.GETSETELEM) return this.elements(socket, to, question);
-      if (kind !== MSG.GETTABLE) throw new Refusal(E.EOPNOTSUPP);
+      if (kind === nf.MSG.GETSETELEM) return this.elements(socket, to, question);
+      if (kind !== nf.MSG.GETTABLE) throw new Refusal(E.EOPNOTSUPP);
       const table = tableOf(context, question);
       const put = (): void => putTable(builder, table);
-      return socket.deliver(message(to, MSG.NEWTABLE, table.family, now.generation(), put));
+      return socket.deliver(message(to, nf.MSG.NEWTABLE, table.family, now.generation(), put));
     }
     if (socket.isDumping) throw new Refusal(E.EBUSY);
     const dump = <T>(listing: Listing<T>): typeof DUMPING => {
@@ -254,44 +237,44 @@ export class Questions {
     };
     const ofTable = ({ table }: { readonly table: Table }): number => table.family;
     // Rules, sets and counters name their table by the same attribute.
-    const tables = () => this.tablesOf(question, attributes.text(RULE.TABLE));
+    const tables = () => this.tablesOf(question, attributes.text(nf.RULE.TABLE));
     switch (kind) {
-      case MSG.GETTABLE: {
+      case nf.MSG.GETTABLE: {
         const all = () => this.tablesOf(question);
-        return dump({ all, kind: MSG.NEWTABLE, familyOf: ({ family }) => family, put: putOf(putTable) });
+        return dump({ all, kind: nf.MSG.NEWTABLE, familyOf: ({ family }) => family, put: putOf(putTable) });
       }
-      case MSG.GETCHAIN: {
+      case nf.MSG.GETCHAIN: {
         // Those of all tables, whatever table the question names.
         const all = () =>
           [...this.tablesOf(question), ...this.keptElsewhere(question.family)].flatMap(({ chains }) => [
             ...chains.values(),
           ]);
-        return dump({ all, kind: MSG.NEWCHAIN, familyOf: ofTable, put: putOf(putChain) });
+        return dump({ all, kind: nf.MSG.NEWCHAIN, familyOf: ofTable, put: putOf(putChain) });
       }
-      case MSG.GETRULE: {
-        const chain = attributes.has(RULE.TABLE) ? attributes.text(RULE.CHAIN) : undefined;
+      case nf.MSG.GETRULE: {
+        const chain = attributes.has(nf.RULE.TABLE) ? attributes.text(nf.RULE.CHAIN) : undefined;
         const all = () =>
           tables()
             .flatMap(({ chains }) => [...chains.values()])
             .filter(({ name }) => name === (chain ?? name))
             .flatMap(({ rules }) => rules.map((rule, index) => ({ rule, before: rules[index - 1] })));
         return dump({
-          ...{ all, kind: MSG.NEWRULE },
+          ...{ all, kind: nf.MSG.NEWRULE },
           familyOf: ({ rule }) => rule.chain.table.family,
           put: (own, { rule, before }) => putRule(own, rule, before),
         });
       }
-      case MSG.GETSET: {
-        if (attributes.has(SET.TABLE)) tableOf(context, question);
+      case nf.MSG.GETSET: {
+        if (attributes.has(nf.SET.TABLE)) tableOf(context, question);
         const all = () => tables().flatMap(({ sets }) => [...sets.values()]);
         const put = (own: MessageBuilder, set: NftSet): void => putSet(own, set, context.release);
-        return dump({ all, kind: MSG.NEWSET, familyOf: ofTable, put });
+        return dump({ all, kind: nf.MSG.NEWSET, familyOf: ofTable, put });
       }
-      case MSG.GETSETELEM:
+      case nf.MSG.GETSETELEM:
         return this.dumpElements(socket, to, question);
-      case MSG.GETOBJ: {
+      case nf.MSG.GETOBJ: {
         const all = () => tables().flatMap(({ counters }) => [...counters.values()]);
-        return dump({ all, kind: MSG.NEWOBJ, familyOf: ofTable, put: putOf(putCounter) });
+        return dump({ all, kind: nf.MSG.NEWOBJ, familyOf: ofTable, put: putOf(putCounter) });
       }
       default:
         throw new Refusal(E.EINVAL);
@@ -300,7 +283,7 @@ export class Questions {
 
   private tablesOf({ family }: Message, only?: string): readonly Table[] {
     return [...this.context.tables.values()].filter(
-      (table) => (family === FAMILY.ANY || table.family === family) && table.name === (only ?? table.name),
+      (table) => (family === nf.FAMILY.ANY || table.family === family) && table.name === (only ?? table.name),
     );
   }
 
@@ -317,12 +300,12 @@ export class Questions {
   private elements(socket: KernelSocket, to: Addressee, question: Message): void {
     const { attributes, request } = question;
     const set = setOf(this.context, question);
-    const list = attributes.at(ELEMENTS.LIST);
+    const list = attributes.at(nf.ELEMENTS.LIST);
     if (list === undefined) throw new Refusal(E.EINVAL);
     for (const at of within(request.bytes, list)) {
       const element = findElement(set, request.bytes, at, this.now.time());
       if (!element) throw new Refusal(E.ENOENT, at);
-      socket.deliver(noticeMessage(to, { kind: MSG.NEWSETELEM, object: { set, element } }, this.now, 0));
+      socket.deliver(noticeMessage(to, { kind: nf.MSG.NEWSETELEM, object: { set, element } }, this.now, 0));
     }
   }
 }
@@ -391,7 +374,7 @@ function* elementDumpOf(
           told++;
         }
       });
-    const part = message(to, MSG.NEWSETELEM, set.table.family, now.generation(), put, NLM_F.MULTI);
+    const part = message(to, nf.MSG.NEWSETELEM, set.table.family, now.generation(), put, NLM_F.MULTI);
     if (told > before) yield part;
     else return void (yield Buffer.concat([part, done(to, 0)]));
   }

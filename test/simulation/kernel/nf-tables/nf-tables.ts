@@ -13,7 +13,6 @@ import { Batch, type BatchOutcome, type Fault } from './batch.js';
 import { generationMessage, noticeMessage, Questions, type Now } from './listing.js';
 import { BATCH_BEGIN, FAMILY, GROUP, MSG, SUBSYSTEM } from './numbers.js';
 import { messageOf, newTable, tableId, type Context, type Table } from './objects.js';
-import { addRemembered } from './sets.js';
 import type { Transaction } from './transaction.js';
 
 const ERESTART = 85;
@@ -125,17 +124,6 @@ export class NfTables implements NetlinkProtocol {
   /** All tables of all programs. */
   get tables(): Iterable<Table> {
     return this.context.tables.values();
-  }
-
-  /**
-   * A rule has added an element that times out, or restarts its time, as packets make it do: no transaction.
-   * @param timeout milliseconds
-   * @returns false where there is no such set, or no room in it
-   */
-  remember(family: keyof typeof FAMILIES, table: string, set: string, key: Buffer, timeout: number): boolean {
-    const found = this.view(FAMILIES[family], table)?.sets.get(set);
-    this.version++;
-    return found !== undefined && addRemembered(found, key, timeout, this.options.now());
   }
 
   handle(socket: KernelSocket, bytes: Buffer): void {

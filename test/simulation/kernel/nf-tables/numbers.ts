@@ -10,15 +10,13 @@ export const MSG = {
     'NEWTABLE GETTABLE DELTABLE NEWCHAIN GETCHAIN DELCHAIN NEWRULE GETRULE DELRULE NEWSET GETSET DELSET',
   ),
   ...numbered('NEWSETELEM GETSETELEM DELSETELEM NEWGEN GETGEN - NEWOBJ GETOBJ DELOBJ', 12),
-  ...numbered('DESTROYTABLE DESTROYCHAIN DESTROYRULE DESTROYSET DESTROYSETELEM DESTROYOBJ', 26),
 };
 /** Families of tables. */
 export const FAMILY = { ANY: 0, INET: 1, IP: 2, ARP: 3, NETDEV: 5, BRIDGE: 7, IP6: 10 } as const;
 
 export const TABLE = numbered('NAME FLAGS USE HANDLE - USERDATA', 1);
-export const TABLE_FLAG = { DORMANT: 1 } as const;
 export const CHAIN = numbered('TABLE HANDLE NAME HOOK POLICY USE TYPE - - FLAGS - USERDATA', 1);
-export const CHAIN_FLAG = { BASE: 1, HW_OFFLOAD: 2, BINDING: 4 } as const;
+export const CHAIN_FLAG = { BASE: 1 } as const;
 export const HOOK = { NUMBER: 1, PRIORITY: 2 } as const;
 export const RULE = numbered('TABLE CHAIN HANDLE EXPRESSIONS - POSITION USERDATA', 1);
 export const SET = numbered(

@@ -1,5 +1,5 @@
 import { Refusal, type Attributes } from '../netlink/attributes.js';
-import { E } from '../netlink/numbers.js';
+import { E, NLM_F } from '../netlink/numbers.js';
 import type { Request } from '../netlink/requests.js';
 import type { SET_FLAG } from './numbers.js';
 
@@ -9,7 +9,6 @@ export interface Table {
   readonly family: number;
   readonly name: string;
   readonly handle: number;
-  flags: number;
   readonly userdata: Buffer | undefined;
   readonly chains: Map<string, Chain>;
   readonly sets: Map<string, NftSet>;
@@ -151,14 +150,9 @@ export function isFlagged(set: NftSet, flag: (typeof SET_FLAG)[keyof typeof SET_
   return (set.flags & flag) !== 0;
 }
 
-/** How many elements count for its size: not the one that stands for all other keys, whose key is empty. */
-export function sizeOf({ elements }: NftSet): number {
-  return elements.has('') ? elements.size - 1 : elements.size;
-}
-
 export function newTable(family: number, name: string): Table {
   return {
-    ...{ family, name, handle: 0, flags: 0, userdata: undefined },
+    ...{ family, name, handle: 0, userdata: undefined },
     ...{ chains: new Map(), sets: new Map(), counters: new Map() },
     ...{ lastHandle: 0, changedAt: 0, validation: 'skip' },
   };
@@ -184,6 +178,19 @@ export function named<T>(
   const found = name === undefined ? undefined : all.get(name);
   if (found === undefined)
     throw new Refusal(name === undefined ? E.EINVAL : E.ENOENT, attributes.at(attribute));
+  return found;
+}
+
+/** What has this name, if it is there. @throws Refusal if it must be new */
+export function present<T>(
+  all: ReadonlyMap<string, T>,
+  key: string,
+  { attributes, request }: Message,
+  attribute: number,
+): T | undefined {
+  const found = all.get(key);
+  if (found && request.has(NLM_F.EXCL)) throw new Refusal(E.EEXIST, attributes.at(attribute));
+  if (found && request.has(NLM_F.REPLACE)) throw new Refusal(E.EOPNOTSUPP);
   return found;
 }
 

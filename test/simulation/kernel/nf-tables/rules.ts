@@ -46,13 +46,12 @@ export function addRule(context: Context, transaction: Transaction, message: Mes
 
 /** Deletes one rule, all of a chain, or all of the table. */
 export function deleteRules(context: Context, transaction: Transaction, message: Message): void {
-  const { attributes, kind } = message;
+  const { attributes } = message;
   const table = tableOf(context, message);
   if (!attributes.has(RULE.CHAIN)) {
     for (const chain of table.chains.values()) removeRules(transaction, chain, chain.rules);
     return;
   }
-  if (kind === MSG.DESTROYRULE && !table.chains.has(attributes.text(RULE.CHAIN)!)) return;
   const chain = named(table.chains, attributes, RULE.CHAIN);
   const rules = attributes.has(RULE.HANDLE) ? [byHandle(chain.rules, attributes, RULE.HANDLE)] : chain.rules;
   removeRules(transaction, chain, rules);

@@ -1,23 +1,11 @@
 import { attributesOf, naming, Refusal, within, type Attributes } from '../netlink/attributes.js';
 import { E, NLM_F } from '../netlink/numbers.js';
-import {
-  DATA,
-  DATA_VERDICT,
-  DESC,
-  ELEMENT,
-  ELEMENT_FLAG,
-  ELEMENTS,
-  MAX_USERDATA_LENGTH,
-  MAX_VALUE_LENGTH,
-  MSG,
-  SET,
-  SET_FLAG,
-  VERDICT_LENGTH,
-} from './numbers.js';
+import * as nf from './numbers.js';
 import {
   findSet,
+  named,
+  present,
   isFlagged,
-  sizeOf,
   tableOf,
   type Chain,
   type Context,
@@ -30,14 +18,14 @@ import { lookForCircle, lookLater } from './reach.js';
 import { valueIn, verdictIn } from './sent-expression.js';
 import type { Transaction } from './transaction.js';
 
-const ALL_FLAGS = Object.values(SET_FLAG).reduce((all, flag) => all | flag, 0);
-const { ANONYMOUS, CONSTANT, INTERVAL, MAP, TIMEOUT, EVAL, OBJECT, CONCAT } = SET_FLAG;
+const ALL_FLAGS = Object.values(nf.SET_FLAG).reduce((all, flag) => all | flag, 0);
+const { ANONYMOUS, CONSTANT, INTERVAL, MAP, TIMEOUT, EVAL, OBJECT, CONCAT } = nf.SET_FLAG;
 /** Flags that exclude each other. */
 const EXCLUSIVE = [MAP | OBJECT, EVAL | OBJECT, CONSTANT | TIMEOUT];
 const RESERVED_TYPE = 0xffff_ff00;
-const { INTERVAL_END, CATCHALL } = ELEMENT_FLAG;
+const { INTERVAL_END, CATCHALL } = nf.ELEMENT_FLAG;
 /** What the end of a range cannot have. */
-const NOT_OF_ENDS = [ELEMENT.DATA, ELEMENT.TIMEOUT, ELEMENT.EXPIRATION, ELEMENT.USERDATA];
+const NOT_OF_ENDS = [nf.ELEMENT.DATA, nf.ELEMENT.TIMEOUT, nf.ELEMENT.EXPIRATION, nf.ELEMENT.USERDATA];
 const END_MARK = 'e';
 /** Extensions of an element are found by offsets of one byte, and user data is the last of them. */
 const MOST_USERDATA = 255;
@@ -49,18 +37,13 @@ type Layout = Pick<
 
 export function newSet(context: Context, transaction: Transaction, message: Message): void {
   const { attributes, request } = message;
-  for (const needed of [SET.TABLE, SET.NAME, SET.KEY_LEN, SET.ID])
+  for (const needed of [nf.SET.TABLE, nf.SET.NAME, nf.SET.KEY_LEN, nf.SET.ID])
     if (!attributes.has(needed)) throw new Refusal(E.EINVAL);
   const layout = layoutIn(attributes);
   const table = tableOf(context, message);
-  const name = attributes.text(SET.NAME)!;
-  const present = table.sets.get(name);
-  if (present) {
-    const at = attributes.at(SET.NAME);
-    if (request.has(NLM_F.EXCL)) throw new Refusal(E.EEXIST, at);
-    if (request.has(NLM_F.REPLACE) || isFlagged(present, ANONYMOUS)) throw new Refusal(E.EOPNOTSUPP);
-    return update(context, transaction, present, layout, at);
-  }
+  const name = attributes.text(nf.SET.NAME)!;
+  const found = present(table.sets, name, message, nf.SET.NAME);
+  if (found) return update(context, transaction, found, layout, attributes.at(nf.SET.NAME));
   if (!request.has(NLM_F.CREATE)) throw new Refusal(E.ENOENT);
   const { flags, size } = layout;
   if ((flags & INTERVAL) !== 0 && (flags & EVAL) !== 0) throw new Refusal(E.EOPNOTSUPP);
@@ -70,38 +53,31 @@ export function newSet(context: Context, transaction: Transaction, message: Mess
     table,
     name: withNumber(table, name),
     handle: ++table.lastHandle,
-    userdata: attributes.copy(SET.USERDATA, MAX_USERDATA_LENGTH),
+    userdata: attributes.copy(nf.SET.USERDATA, nf.MAX_USERDATA_LENGTH),
     elements: new Map(),
     bindings: new Set(),
     targets: new Map(),
   };
   table.sets.set(set.name, set);
-  transaction.sets.set(attributes.be32(SET.ID)!, set);
+  transaction.sets.set(attributes.be32(nf.SET.ID)!, set);
   if (isFlagged(set, ANONYMOUS)) transaction.unbound.add(set);
-  transaction.did(table, MSG.NEWSET, set, () => table.sets.delete(set.name));
+  transaction.did(table, nf.MSG.NEWSET, set, () => table.sets.delete(set.name));
 }
 
 export function deleteSet(context: Context, transaction: Transaction, message: Message): void {
-  const { attributes, request, kind } = message;
+  const { attributes } = message;
   const table = tableOf(context, message);
-  const at = attributes.at(SET.NAME);
-  if (at === undefined) throw new Refusal(E.EINVAL);
-  const set = table.sets.get(attributes.text(SET.NAME)!);
-  if (!set) {
-    if (kind === MSG.DESTROYSET) return;
-    throw new Refusal(E.ENOENT, at);
-  }
-  const isFull = request.has(NLM_F.NONREC) && set.elements.size > 0;
-  if (set.bindings.size > 0 || isFull) throw new Refusal(E.EBUSY, at);
+  const set = named(table.sets, attributes, nf.SET.NAME);
+  if (set.bindings.size > 0) throw new Refusal(E.EBUSY, attributes.at(nf.SET.NAME));
   transaction.unbound.delete(set);
   transaction.noJumpsOf(set);
-  transaction.takeOut(table, MSG.DELSET, table.sets, set.name);
+  transaction.takeOut(table, nf.MSG.DELSET, table.sets, set.name);
 }
 
 function layoutIn(attributes: Attributes): Layout {
-  const keyType = attributes.be32(SET.KEY_TYPE) ?? 0;
-  const keyLength = attributes.be32(SET.KEY_LEN)!;
-  const flags = attributes.be32(SET.FLAGS) ?? 0;
+  const keyType = attributes.be32(nf.SET.KEY_TYPE) ?? 0;
+  const keyLength = attributes.be32(nf.SET.KEY_LEN)!;
+  const flags = attributes.be32(nf.SET.FLAGS) ?? 0;
   if (isReserved(keyType) || !isLength(keyLength)) throw new Refusal(E.EINVAL);
   const isImpossible =
     (flags & ~ALL_FLAGS) !== 0 ||
@@ -110,17 +86,17 @@ function layoutIn(attributes: Attributes): Layout {
   // Concatenations of ranges and maps of objects are not here.
   if (isImpossible || (flags & (CONCAT | OBJECT)) !== 0) throw new Refusal(E.EOPNOTSUPP);
   const data = dataOf(attributes, flags);
-  if ((flags & TIMEOUT) === 0 && attributes.has(SET.TIMEOUT)) throw new Refusal(E.EINVAL);
-  const size = attributes.nested(SET.DESC)?.be32(DESC.SIZE) ?? 0;
-  return { flags, keyType, keyLength, ...data, timeout: attributes.be64(SET.TIMEOUT) ?? 0, size };
+  if ((flags & TIMEOUT) === 0 && attributes.has(nf.SET.TIMEOUT)) throw new Refusal(E.EINVAL);
+  const size = attributes.nested(nf.SET.DESC)?.be32(nf.DESC.SIZE) ?? 0;
+  return { flags, keyType, keyLength, ...data, timeout: attributes.be64(nf.SET.TIMEOUT) ?? 0, size };
 }
 
 function dataOf(attributes: Attributes, flags: number): Pick<Layout, 'dataType' | 'dataLength'> {
-  const dataType = attributes.be32(SET.DATA_TYPE);
+  const dataType = attributes.be32(nf.SET.DATA_TYPE);
   if ((dataType !== undefined) !== ((flags & MAP) !== 0)) throw new Refusal(E.EINVAL);
   if (dataType === undefined) return { dataType: 0, dataLength: 0 };
-  if (dataType === DATA_VERDICT) return { dataType, dataLength: VERDICT_LENGTH };
-  const dataLength = attributes.be32(SET.DATA_LEN);
+  if (dataType === nf.DATA_VERDICT) return { dataType, dataLength: nf.VERDICT_LENGTH };
+  const dataLength = attributes.be32(nf.SET.DATA_LEN);
   if (isReserved(dataType) || !isLength(dataLength)) throw new Refusal(E.EINVAL);
   return { dataType, dataLength };
 }
@@ -130,7 +106,7 @@ function isReserved(type: number): boolean {
 }
 
 function isLength(length: number | undefined): length is number {
-  return length !== undefined && length > 0 && length <= MAX_VALUE_LENGTH;
+  return length !== undefined && length > 0 && length <= nf.MAX_VALUE_LENGTH;
 }
 
 /** Adding a set that is there: it must be the same; before Linux 6.2 nobody looks. */
@@ -145,7 +121,7 @@ function update(
   const compared = ['flags', 'keyType', 'keyLength', 'dataType', 'dataLength'] as const;
   if (compared.some((part) => set[part] !== layout[part])) throw new Refusal(E.EEXIST, at);
   if (release < 605) return;
-  transaction.did(set.table, MSG.NEWSET, set, () => undefined);
+  transaction.did(set.table, nf.MSG.NEWSET, set, () => undefined);
   transaction.later(() => {
     set.timeout = layout.timeout;
     if (layout.size !== 0) set.size = layout.size;
@@ -164,7 +140,7 @@ function withNumber(table: Table, name: string): string {
 /** Stops at the first element that it cannot add. */
 export function newElements(context: Context, transaction: Transaction, message: Message): void {
   const { attributes, request } = message;
-  const list = attributes.at(ELEMENTS.LIST);
+  const list = attributes.at(nf.ELEMENTS.LIST);
   if (list === undefined) throw new Refusal(E.EINVAL);
   const set = setOf(context, message, transaction.sets);
   const isFixed = isFlagged(set, CONSTANT) || isFlagged(set, ANONYMOUS);
@@ -178,19 +154,19 @@ export function newElements(context: Context, transaction: Transaction, message:
 
 /** Deletes elements by their keys, or all of a set. */
 export function deleteElements(context: Context, transaction: Transaction, message: Message): void {
-  const { attributes, request, kind } = message;
+  const { attributes, request } = message;
   const set = setOf(context, message);
   if (isFlagged(set, ANONYMOUS)) throw new Refusal(E.EOPNOTSUPP);
   if (isFlagged(set, CONSTANT) && set.bindings.size > 0) throw new Refusal(E.EBUSY);
-  const list = attributes.at(ELEMENTS.LIST);
+  const list = attributes.at(nf.ELEMENTS.LIST);
   if (list === undefined)
     for (const element of [...set.elements.values()])
       if (element.expires > transaction.now) remove(transaction, set, element);
   for (const at of within(request.bytes, list))
     naming(at, () => {
       const element = findElement(set, request.bytes, at, transaction.now);
-      if (element) remove(transaction, set, element);
-      else if (kind !== MSG.DESTROYSETELEM) throw new Refusal(E.ENOENT);
+      if (!element) throw new Refusal(E.ENOENT);
+      remove(transaction, set, element);
     });
 }
 
@@ -201,23 +177,9 @@ export function findElement(set: NftSet, bytes: Buffer, at: number, now: number)
   return element && element.expires > now ? element : undefined;
 }
 
-/** What a rule adds to a set when a packet meets it. Returns false if there is no room. */
-export function addRemembered(set: NftSet, key: Buffer, timeout: number, now: number): boolean {
-  const id = key.toString('latin1');
-  const present = set.elements.get(id);
-  const expires = now + timeout;
-  if (present && present.expires > now) {
-    present.expires = expires;
-    return true;
-  }
-  if (!hasRoom(set, now)) return false;
-  set.elements.set(id, { id, key, flags: 0, timeout, expires });
-  return true;
-}
-
 /** Whether there is room for one more, if need be in place of what has timed out. */
 function hasRoom(set: NftSet, now: number): boolean {
-  const isFull = (): boolean => set.size !== 0 && sizeOf(set) >= set.size;
+  const isFull = (): boolean => set.size !== 0 && set.elements.size >= set.size;
   if (isFull() && isFlagged(set, TIMEOUT))
     for (const [id, element] of set.elements) if (element.expires <= now) set.elements.delete(id);
   return !isFull();
@@ -227,51 +189,48 @@ function hasRoom(set: NftSet, now: number): boolean {
 export function setOf(context: Context, message: Message, numbered?: ReadonlyMap<number, NftSet>): NftSet {
   const { attributes } = message;
   const table = tableOf(context, message);
-  const set = findSet(table, attributes.text(ELEMENTS.SET), attributes.be32(ELEMENTS.SET_ID), numbered);
-  if (!set) throw new Refusal(E.ENOENT, attributes.at(ELEMENTS.SET));
+  const set = findSet(table, attributes.text(nf.ELEMENTS.SET), attributes.be32(nf.ELEMENTS.SET_ID), numbered);
+  if (!set) throw new Refusal(E.ENOENT, attributes.at(nf.ELEMENTS.SET));
   return set;
 }
 
 function flagsIn(set: NftSet, entry: Attributes): number {
-  const flags = entry.be32(ELEMENT.FLAGS) ?? 0;
+  const flags = entry.be32(nf.ELEMENT.FLAGS) ?? 0;
   if ((flags & ~(INTERVAL_END | CATCHALL)) !== 0) throw new Refusal(E.EOPNOTSUPP);
-  const isImpossible =
-    ((flags & INTERVAL_END) !== 0 && !isFlagged(set, INTERVAL)) ||
-    flags === (INTERVAL_END | CATCHALL) ||
-    ((flags & CATCHALL) !== 0) === entry.has(ELEMENT.KEY);
-  if (isImpossible) throw new Refusal(E.EINVAL);
+  const isMisplaced = (flags & INTERVAL_END) !== 0 && !isFlagged(set, INTERVAL);
+  if (isMisplaced || ((flags & CATCHALL) !== 0) === entry.has(nf.ELEMENT.KEY)) throw new Refusal(E.EINVAL);
   return flags;
 }
 
 function idOf(set: NftSet, entry: Attributes, flags: number): string {
   if ((flags & CATCHALL) !== 0) return '';
-  const key = valueIn(entry.nested(ELEMENT.KEY), set.keyLength).toString('latin1');
+  const key = valueIn(entry.nested(nf.ELEMENT.KEY), set.keyLength).toString('latin1');
   return (flags & INTERVAL_END) === 0 ? key : key + END_MARK;
 }
 
 function elementIn(set: NftSet, entry: Attributes, now: number): Element {
   const flags = flagsIn(set, entry);
   const isEnd = (flags & INTERVAL_END) !== 0;
-  const data = entry.nested(ELEMENT.DATA);
-  const isTimed = entry.has(ELEMENT.TIMEOUT) || entry.has(ELEMENT.EXPIRATION);
+  const data = entry.nested(nf.ELEMENT.DATA);
+  const isTimed = entry.has(nf.ELEMENT.TIMEOUT) || entry.has(nf.ELEMENT.EXPIRATION);
   const isImpossible =
     (isFlagged(set, MAP) ? !data && !isEnd : data !== undefined) ||
     (isEnd && NOT_OF_ENDS.some((type) => entry.has(type))) ||
     (isTimed && !isFlagged(set, TIMEOUT));
   if (isImpossible) throw new Refusal(E.EINVAL);
-  const timeout = entry.be64(ELEMENT.TIMEOUT) ?? (isEnd ? 0 : set.timeout);
-  const left = entry.be64(ELEMENT.EXPIRATION);
+  const timeout = entry.be64(nf.ELEMENT.TIMEOUT) ?? (isEnd ? 0 : set.timeout);
+  const left = entry.be64(nf.ELEMENT.EXPIRATION);
   if (left !== undefined && left > timeout) throw new Refusal(timeout === 0 ? E.EOPNOTSUPP : E.ERANGE);
   const id = idOf(set, entry, flags);
-  const key = entry.nested(ELEMENT.KEY)?.copy(DATA.VALUE, MAX_VALUE_LENGTH);
-  const userdata = entry.value(ELEMENT.USERDATA);
+  const key = entry.nested(nf.ELEMENT.KEY)?.copy(nf.DATA.VALUE, nf.MAX_VALUE_LENGTH);
+  const userdata = entry.value(nf.ELEMENT.USERDATA);
   if (userdata && userdata.length > MOST_USERDATA) throw new Refusal(E.EINVAL);
-  const isVerdict = set.dataType === DATA_VERDICT;
+  const isVerdict = set.dataType === nf.DATA_VERDICT;
   return {
     ...{ id, key, flags, timeout },
     value: data && !isVerdict ? Buffer.from(valueIn(data, set.dataLength)) : undefined,
     verdict: data && isVerdict ? verdictIn(set.table, data) : undefined,
-    userdata: entry.copy(ELEMENT.USERDATA, MOST_USERDATA),
+    userdata: entry.copy(nf.ELEMENT.USERDATA, MOST_USERDATA),
     expires: timeout === 0 ? Infinity : now + (left ?? timeout),
   };
 }
@@ -296,13 +255,13 @@ function add(
     for (const { chain, isMapped } of set.bindings) if (isMapped) lookForCircle(context, chain, target);
     lookLater(set.table);
   }
-  if (element.id !== '' && !hasRoom(set, transaction.now)) throw new Refusal(E.ENFILE);
+  if (!hasRoom(set, transaction.now)) throw new Refusal(E.ENFILE);
   elements.set(element.id, element);
   if (target) {
     transaction.jumpTo(target);
     count(set, target, 1);
   }
-  transaction.did(set.table, MSG.NEWSETELEM, { set, element }, () => {
+  transaction.did(set.table, nf.MSG.NEWSETELEM, { set, element }, () => {
     if (former) elements.set(element.id, former);
     else elements.delete(element.id);
     if (target) count(set, target, -1);
@@ -324,7 +283,9 @@ function updateTimeout(
   if (present.timeout === timeout) return;
   const former = { timeout: present.timeout, expires: present.expires };
   Object.assign(present, { timeout, expires });
-  transaction.did(set.table, MSG.NEWSETELEM, { set, element: present }, () => Object.assign(present, former));
+  transaction.did(set.table, nf.MSG.NEWSETELEM, { set, element: present }, () =>
+    Object.assign(present, former),
+  );
 }
 
 function remove(transaction: Transaction, set: NftSet, element: Element): void {
@@ -336,7 +297,7 @@ function remove(transaction: Transaction, set: NftSet, element: Element): void {
     transaction.held.add(target);
     count(set, target, -1);
   }
-  transaction.did(set.table, MSG.DELSETELEM, { set, element }, () => {
+  transaction.did(set.table, nf.MSG.DELSETELEM, { set, element }, () => {
     elements.set(element.id, element);
     if (target) count(set, target, 1);
   });

@@ -26,10 +26,6 @@ export class Transaction {
   readonly unbound = new Set<NftSet>();
   /** Chains that elements removed in it led to: before Linux 6.2 they count as in use until its end. */
   readonly held = new Set<Chain>();
-  /** Tables that it switches on or off. */
-  readonly switched = new Set<Table>();
-  /** Tables of which it adds chains that are there, or deletes base chains: they cannot be switched then. */
-  readonly rehooked = new Set<Table>();
   /** Of the message that is being worked on, if its sender wants to hear of it. */
   notices: Notice[] | undefined;
   /** Whether it has changed anything. */
