@@ -17,12 +17,20 @@ import {
   type Table,
 } from './objects.js';
 import { findElement, setOf } from './sets.js';
-import type { Notice, SetElement } from './transaction.js';
+import type { Notice } from './transaction.js';
 
 /* How the kernel tells of what it keeps: the attributes of each message, in its order. */
 
-/** @param isGone for all of these: only what names it */
-function putTable(builder: MessageBuilder, table: Table, isGone = false): void {
+/** How something is told of. */
+interface Telling {
+  /** Only what names it. */
+  readonly isGone: boolean;
+  readonly isListed: boolean;
+  /** Of the kernel. */
+  readonly release: number;
+}
+
+function putTable(builder: MessageBuilder, table: Table, { isGone }: Telling): void {
   const { name, handle, userdata, chains, sets, counters } = table;
   // Sets without a name belong to the rules that look into them.
   const namedSets = [...sets.values()].filter((set) => !isFlagged(set, nf.SET_FLAG.ANONYMOUS));
@@ -31,7 +39,7 @@ function putTable(builder: MessageBuilder, table: Table, isGone = false): void {
   if (!isGone) builder.be32(nf.TABLE.FLAGS, 0).attribute(nf.TABLE.USERDATA, userdata);
 }
 
-function putChain(builder: MessageBuilder, chain: Chain, isGone = false): void {
+function putChain(builder: MessageBuilder, chain: Chain, { isGone }: Telling): void {
   const { table, name, handle, base, rules, jumps, userdata } = chain;
   builder.text(nf.CHAIN.TABLE, table.name).text(nf.CHAIN.NAME, name).be64(nf.CHAIN.HANDLE, handle);
   if (isGone) return;
@@ -45,16 +53,15 @@ function putChain(builder: MessageBuilder, chain: Chain, isGone = false): void {
   builder.be32(nf.CHAIN.USE, rules.length + jumps).attribute(nf.CHAIN.USERDATA, userdata);
 }
 
-/** @param before the rule in front of it */
-function putRule(builder: MessageBuilder, rule: Rule, before?: Rule): void {
+function putRule(builder: MessageBuilder, rule: Rule, { isListed }: Telling): void {
   const { chain, handle, dumped, userdata } = rule;
   builder.text(nf.RULE.TABLE, chain.table.name).text(nf.RULE.CHAIN, chain.name).be64(nf.RULE.HANDLE, handle);
+  const before = isListed ? chain.rules[chain.rules.indexOf(rule) - 1] : undefined;
   builder.be64(nf.RULE.POSITION, before?.handle).attribute(nf.RULE.EXPRESSIONS, dumped);
   builder.attribute(nf.RULE.USERDATA, userdata);
 }
 
-/** @param release of the kernel: since 6.16 they tell how many elements it has */
-function putSet(builder: MessageBuilder, set: NftSet, release: number, isGone = false): void {
+function putSet(builder: MessageBuilder, set: NftSet, { isGone, release }: Telling): void {
   builder.text(nf.SET.TABLE, set.table.name).text(nf.SET.NAME, set.name).be64(nf.SET.HANDLE, set.handle);
   if (isGone) return;
   builder.be32(nf.SET.FLAGS, unlessZero(set.flags));
@@ -63,7 +70,7 @@ function putSet(builder: MessageBuilder, set: NftSet, release: number, isGone = 
     builder.be32(nf.SET.DATA_TYPE, set.dataType).be32(nf.SET.DATA_LEN, set.dataLength);
   builder.be64(nf.SET.TIMEOUT, unlessZero(set.timeout)).attribute(nf.SET.USERDATA, set.userdata);
   builder.plainNest(nf.SET.DESC, () => builder.be32(nf.DESC.SIZE, unlessZero(set.size)));
-  // Of ranges, which are two elements, the kernel tells the number of pairs.
+  // Since Linux 6.16 they tell how many elements it has; of ranges, which are two elements, the number of pairs.
   const { size } = set.elements;
   const count = isFlagged(set, nf.SET_FLAG.INTERVAL) ? Math.floor(size / 2) : size;
   builder.be32(nf.SET.COUNT, release >= 616 ? count : undefined);
@@ -108,7 +115,7 @@ function putElementParts(builder: MessageBuilder, set: NftSet, element: Element,
   builder.attribute(nf.ELEMENT.USERDATA, userdata);
 }
 
-function putCounter(builder: MessageBuilder, counter: Counter, isGone = false): void {
+function putCounter(builder: MessageBuilder, counter: Counter, { isGone }: Telling): void {
   const { table, name, handle, uses, userdata } = counter;
   builder.text(nf.OBJECT.TABLE, table.name).text(nf.OBJECT.NAME, name).be64(nf.OBJECT.HANDLE, handle);
   builder.be32(nf.OBJECT.TYPE, nf.OBJECT_COUNTER);
@@ -132,7 +139,6 @@ export interface Now {
   readonly generation: () => number;
   /** Milliseconds. */
   readonly time: () => number;
-  readonly nameOf: (process: number) => string;
 }
 
 const builder = new MessageBuilder();
@@ -153,56 +159,64 @@ function message(
 }
 
 /** What tells of a transaction as a whole: its number, and who made it. */
-export function generationMessage(to: Addressee, generation: number, process: number, name: string): Buffer {
+export function generationMessage(to: Addressee, generation: number, process: number, name = 'node'): Buffer {
   return message(to, nf.MSG.NEWGEN, nf.FAMILY.ANY, generation, () =>
     builder.be32(nf.GEN.ID, generation).be32(nf.GEN.PROC_PID, process).text(nf.GEN.PROC_NAME, name),
   );
 }
 
-/** What tells of one thing that a transaction did. */
-export function noticeMessage(to: Addressee, { kind, object }: Notice, now: Now, release: number): Buffer {
-  const tell = (family: number, put: () => void): Buffer => message(to, kind, family, now.generation(), put);
-  switch (kind) {
-    case nf.MSG.NEWTABLE:
-    case nf.MSG.DELTABLE: {
-      const table = object as Table;
-      return tell(table.family, () => putTable(builder, table, kind === nf.MSG.DELTABLE));
-    }
-    case nf.MSG.NEWCHAIN:
-    case nf.MSG.DELCHAIN: {
-      const chain = object as Chain;
-      return tell(chain.table.family, () => putChain(builder, chain, kind === nf.MSG.DELCHAIN));
-    }
-    case nf.MSG.NEWRULE:
-    case nf.MSG.DELRULE: {
-      const rule = object as Rule;
-      return tell(rule.chain.table.family, () => putRule(builder, rule));
-    }
-    case nf.MSG.NEWSET:
-    case nf.MSG.DELSET: {
-      const set = object as NftSet;
-      return tell(set.table.family, () => putSet(builder, set, release, kind === nf.MSG.DELSET));
-    }
-    case nf.MSG.NEWOBJ:
-    case nf.MSG.DELOBJ: {
-      const counter = object as Counter;
-      return tell(counter.table.family, () => putCounter(builder, counter, kind === nf.MSG.DELOBJ));
-    }
-    default: {
-      const { set, element } = object as SetElement;
-      return tell(set.table.family, () =>
-        putElements(builder, set, () => putElement(builder, set, element, now.time())),
-      );
-    }
-  }
+type Listed = Table | Chain | Rule | NftSet | Counter;
+
+function tableWith(object: Listed): Table {
+  if ('chain' in object) return object.chain.table;
+  return 'table' in object ? object.table : object;
 }
 
-/** What is listed: all there is when a datagram is made, and how each is told of. */
-interface Listing<T> {
-  readonly all: () => Iterable<T>;
-  readonly kind: number;
-  readonly familyOf: (item: T) => number;
-  readonly put: (builder: MessageBuilder, item: T) => void;
+/** What is listed, and told of when it comes and goes. */
+interface Kind {
+  /** The message about one; the question for them has the next number, and the message that one is gone the one after. */
+  readonly message: number;
+  /** All of some tables, or of the chains of this name. */
+  readonly all: (tables: readonly Table[], chain?: string) => readonly Listed[];
+  readonly put: (builder: MessageBuilder, object: never, telling: Telling) => void;
+}
+
+const KINDS: readonly Kind[] = [
+  { message: nf.MSG.NEWTABLE, all: (tables) => tables, put: putTable },
+  {
+    message: nf.MSG.NEWCHAIN,
+    all: (tables) => tables.flatMap(({ chains }) => [...chains.values()]),
+    put: putChain,
+  },
+  {
+    message: nf.MSG.NEWRULE,
+    all: (tables, only) =>
+      tables
+        .flatMap(({ chains }) => [...chains.values()])
+        .flatMap(({ name, rules }) => (name === (only ?? name) ? rules : [])),
+    put: putRule,
+  },
+  { message: nf.MSG.NEWSET, all: (tables) => tables.flatMap(({ sets }) => [...sets.values()]), put: putSet },
+  {
+    message: nf.MSG.NEWOBJ,
+    all: (tables) => tables.flatMap(({ counters }) => [...counters.values()]),
+    put: putCounter,
+  },
+];
+
+/** What tells of one thing that a transaction did. */
+export function noticeMessage(to: Addressee, { kind, object }: Notice, now: Now, release: number): Buffer {
+  const tell = (table: Table, put: () => void): Buffer =>
+    message(to, kind, table.family, now.generation(), put);
+  if ('set' in object) {
+    const { set, element } = object;
+    return tell(set.table, () =>
+      putElements(builder, set, () => putElement(builder, set, element, now.time())),
+    );
+  }
+  const { message: made, put } = KINDS.find((its) => its.message === kind || its.message + 2 === kind)!;
+  const telling = { isGone: kind !== made, isListed: false, release };
+  return tell(tableWith(object), () => put(builder, object as never, telling));
 }
 
 /** Answers questions about what the kernel keeps. */
@@ -220,71 +234,33 @@ export class Questions {
     const { context, now } = this;
     const to: Addressee = { port: socket.port, sequence: request.sequence };
     if (kind === nf.MSG.GETGEN)
-      return socket.deliver(
-        generationMessage(to, now.generation(), socket.process, now.nameOf(socket.process)),
-      );
+      return socket.deliver(generationMessage(to, now.generation(), socket.process));
     if (!request.isDump) {
       if (kind === nf.MSG.GETSETELEM) return this.elements(socket, to, question);
       if (kind !== nf.MSG.GETTABLE) throw new Refusal(E.EOPNOTSUPP);
-      const table = tableOf(context, question);
-      const put = (): void => putTable(builder, table);
-      return socket.deliver(message(to, nf.MSG.NEWTABLE, table.family, now.generation(), put));
+      const notice = { kind: nf.MSG.NEWTABLE, object: tableOf(context, question) };
+      return socket.deliver(noticeMessage(to, notice, now, context.release));
     }
     if (socket.isDumping) throw new Refusal(E.EBUSY);
-    const dump = <T>(listing: Listing<T>): typeof DUMPING => {
-      socket.deliverLater(dumpOf(socket, to, now, listing));
-      return DUMPING;
-    };
-    const ofTable = ({ table }: { readonly table: Table }): number => table.family;
-    // Rules, sets and counters name their table by the same attribute.
-    const tables = () => this.tablesOf(question, attributes.text(nf.RULE.TABLE));
-    switch (kind) {
-      case nf.MSG.GETTABLE: {
-        const all = () => this.tablesOf(question);
-        return dump({ all, kind: nf.MSG.NEWTABLE, familyOf: ({ family }) => family, put: putOf(putTable) });
-      }
-      case nf.MSG.GETCHAIN: {
-        // Those of all tables, whatever table the question names.
-        const all = () =>
-          [...this.tablesOf(question), ...this.keptElsewhere(question.family)].flatMap(({ chains }) => [
-            ...chains.values(),
-          ]);
-        return dump({ all, kind: nf.MSG.NEWCHAIN, familyOf: ofTable, put: putOf(putChain) });
-      }
-      case nf.MSG.GETRULE: {
-        const chain = attributes.has(nf.RULE.TABLE) ? attributes.text(nf.RULE.CHAIN) : undefined;
-        const all = () =>
-          tables()
-            .flatMap(({ chains }) => [...chains.values()])
-            .filter(({ name }) => name === (chain ?? name))
-            .flatMap(({ rules }) => rules.map((rule, index) => ({ rule, before: rules[index - 1] })));
-        return dump({
-          ...{ all, kind: nf.MSG.NEWRULE },
-          familyOf: ({ rule }) => rule.chain.table.family,
-          put: (own, { rule, before }) => putRule(own, rule, before),
-        });
-      }
-      case nf.MSG.GETSET: {
-        if (attributes.has(nf.SET.TABLE)) tableOf(context, question);
-        const all = () => tables().flatMap(({ sets }) => [...sets.values()]);
-        const put = (own: MessageBuilder, set: NftSet): void => putSet(own, set, context.release);
-        return dump({ all, kind: nf.MSG.NEWSET, familyOf: ofTable, put });
-      }
-      case nf.MSG.GETSETELEM:
-        return this.dumpElements(socket, to, question);
-      case nf.MSG.GETOBJ: {
-        const all = () => tables().flatMap(({ counters }) => [...counters.values()]);
-        return dump({ all, kind: nf.MSG.NEWOBJ, familyOf: ofTable, put: putOf(putCounter) });
-      }
-      default:
-        throw new Refusal(E.EINVAL);
-    }
+    if (kind === nf.MSG.GETSETELEM) return this.dumpElements(socket, to, question);
+    const listed = KINDS.find(({ message: its }) => its + 1 === kind);
+    if (!listed) throw new Refusal(E.EINVAL);
+    if (kind === nf.MSG.GETSET && attributes.has(nf.SET.TABLE)) tableOf(context, question);
+    const chain = attributes.has(nf.RULE.TABLE) ? attributes.text(nf.RULE.CHAIN) : undefined;
+    const all = () => listed.all(this.tablesFor(question), chain);
+    socket.deliverLater(dumpOf(socket, to, now, listed, all, context.release));
+    return DUMPING;
   }
 
-  private tablesOf({ family }: Message, only?: string): readonly Table[] {
-    return [...this.context.tables.values()].filter(
+  /** Those of which all is listed. Tables and chains are those of all tables, whatever table the question names. */
+  private tablesFor({ kind, family, attributes }: Message): readonly Table[] {
+    const isOfAll = kind === nf.MSG.GETTABLE || kind === nf.MSG.GETCHAIN;
+    // Rules, sets and counters name their table by the same attribute.
+    const only = isOfAll ? undefined : attributes.text(nf.RULE.TABLE);
+    const here = [...this.context.tables.values()].filter(
       (table) => (family === nf.FAMILY.ANY || table.family === family) && table.name === (only ?? table.name),
     );
+    return kind === nf.MSG.GETCHAIN ? [...here, ...this.keptElsewhere(family)] : here;
   }
 
   private dumpElements(socket: KernelSocket, to: Addressee, question: Message): typeof DUMPING {
@@ -310,21 +286,19 @@ export class Questions {
   }
 }
 
-const putOf =
-  <T>(put: (builder: MessageBuilder, item: T) => void) =>
-  (own: MessageBuilder, item: T): void =>
-    put(own, item);
-
 /**
  * The datagrams of a dump. It finds its place again by counting, so what comes and goes meanwhile makes it skip or repeat something;
  * the first message after a transaction says so.
  */
-function* dumpOf<T>(
+function* dumpOf(
   socket: KernelSocket,
   to: Addressee,
   now: Now,
-  { all, kind, familyOf, put }: Listing<T>,
+  { message: kind, put }: Kind,
+  all: () => readonly Listed[],
+  release: number,
 ): Generator<Buffer, void> {
+  const telling = { isGone: false, isListed: true, release };
   let seen = now.generation();
   const marked = (part: Buffer): Buffer => {
     const generation = now.generation();
@@ -335,9 +309,9 @@ function* dumpOf<T>(
   for (let told = 0; ;) {
     const parts: Buffer[] = [];
     let size = 0;
-    for (const item of [...all()].slice(told)) {
-      const write = (own: MessageBuilder): void => put(own, item);
-      const part = message(to, kind, familyOf(item), now.generation(), write, NLM_F.MULTI);
+    for (const object of all().slice(told)) {
+      const write = (own: MessageBuilder): void => put(own, object as never, telling);
+      const part = message(to, kind, tableWith(object).family, now.generation(), write, NLM_F.MULTI);
       if (size > 0 && size + part.length > socket.room) break;
       parts.push(marked(part));
       size += part.length;

@@ -92,7 +92,7 @@ export class NfTables implements NetlinkProtocol {
   constructor(private readonly options: NfTablesOptions) {
     const [major = 0, minor = 0] = (options.release ?? '6.18').split(/[.-]/).map(Number);
     this.context = { tables: new Map(), release: major * 100 + minor, lastTableHandle: 0 };
-    this.now = { generation: () => this.last, time: options.now, nameOf: () => 'node' };
+    this.now = { generation: () => this.last, time: options.now };
     this.questions = new Questions(this.context, this.now, (family) => this.keptElsewhere(family));
   }
 
@@ -189,8 +189,7 @@ export class NfTables implements NetlinkProtocol {
     }
     const first = requestAt(bytes, aligned(bytes.readUInt32LE(0)));
     const to = { port, sequence: first?.sequence ?? 0 };
-    const name = this.now.nameOf(process);
-    if (first?.has(NLM_F.ECHO) === true) socket.deliver(generationMessage(to, this.last, process, name));
+    if (first?.has(NLM_F.ECHO) === true) socket.deliver(generationMessage(to, this.last, process));
     this.tellAll(process, port, to.sequence);
   }
 
@@ -202,7 +201,7 @@ export class NfTables implements NetlinkProtocol {
   }
 
   /** Of what is in a transaction nobody is told but its sender: listeners are told its number. */
-  private tellAll(process: number, port: number, sequence: number, name = this.now.nameOf(process)): void {
+  private tellAll(process: number, port: number, sequence: number, name?: string): void {
     this.options.multicast?.(GROUP, generationMessage({ port, sequence }, this.last, process, name));
   }
 
