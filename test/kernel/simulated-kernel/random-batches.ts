@@ -320,7 +320,6 @@ export class RandomBatches {
     return this.message(MSG.NEWRULE, flags, family, (builder) => {
       builder.text(RULE.TABLE, table);
       builder.text(RULE.CHAIN, random.pick([...CHAINS, ...CHAINS, ...BASES.map(({ name }) => name)]));
-      if (random.isOneIn(40)) builder.be64(RULE.POSITION, NO_HANDLE);
       builder.nest(RULE.EXPRESSIONS, () => {
         for (let count = random.between(1, 3); count > 0; count--) random.pick(this.rules.parts(family))();
       });

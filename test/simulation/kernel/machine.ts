@@ -1,4 +1,3 @@
-import type { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import type { CLibrary } from '../../../src/adapters/process/c-library.js';
 import type { ProgramsHost } from '../replaced/execa.js';
@@ -16,7 +15,7 @@ import { Generic } from './generic.js';
 import { IpvsFamily } from './ipvs/ipvs-family.js';
 import { VirtualServers } from './ipvs/virtual-servers.js';
 import { mountConntrackFiles, mountKernelFiles } from './kernel-files.js';
-import { Netfilter } from './netfilter.js';
+import { Netfilter, SUBSYSTEM } from './netfilter.js';
 import type { NetlinkProtocol } from './netlink/requests.js';
 import { NfTables } from './nf-tables/nf-tables.js';
 import { legacyGetsockopt } from './programs/legacy-info.js';
@@ -28,7 +27,6 @@ import { Sockets } from './sockets.js';
 
 /** NETLINK_…. */
 const PROTOCOL = { ROUTE: 0, NETFILTER: 12, GENERIC: 16 } as const;
-const SUBSYSTEM = { CTNETLINK: 1, ACCOUNTING: 7, NFTABLES: 10 } as const;
 const XTABLES_LOCK = '/run/xtables.lock';
 /** Milliseconds that a program takes for what it does. */
 const PAUSES = { start: 2, work: 1, exit: 0.5 } as const;
@@ -163,12 +161,8 @@ export class Machine {
   private get presentAddresses(): KnownAddresses {
     const { links } = this;
     if (this.knownAddresses?.version !== links.version) {
-      const addressesOf = (isOf: (device: string) => boolean) => {
-        const devices = [...links.links()].filter(({ name }) => isOf(name));
-        return new Set(
-          devices.flatMap(({ name }) => [...links.addresses(name)].map(({ address }) => address)),
-        );
-      };
+      const addressesOf = (isOf: (device: string) => boolean) =>
+        new Set([...links.addresses()].flatMap(({ device, address }) => (isOf(device.name) ? address : [])));
       const known = this.knownAddresses?.own;
       const own = addressesOf((device) => device !== IPVS_DEVICE);
       this.knownAddresses = {
@@ -257,10 +251,6 @@ export class Machine {
     this.programs.faults.clear();
     this.nfTables.faults.clear();
     for (const part of [this.conntrack, this.routing, this.accounting, this.ipvs]) part.endTrouble();
-  }
-
-  networkInterfaces(): ReturnType<typeof networkInterfaces> {
-    return {};
   }
 
   private lockOf(descriptor: number) {

@@ -1,4 +1,5 @@
 /** In place of `execa`: programs of the simulated machine, in simulated time. */
+import { EventEmitter } from 'node:events';
 import { commandName, type Programs } from '../kernel/programs/programs.js';
 import { Child, type ChildEnd, type ProgramClock } from '../kernel/programs/children.js';
 
@@ -43,23 +44,10 @@ interface Result {
   readonly failed: boolean;
 }
 
-type Listener = (piece: string) => void;
-
 /** The standard output of a child: its pieces come as they are printed. */
-class Output {
-  private readonly listeners: Listener[] = [];
-
+class Output extends EventEmitter {
   setEncoding(): this {
     return this;
-  }
-
-  on(event: string, listener: Listener): this {
-    if (event === 'data') this.listeners.push(listener);
-    return this;
-  }
-
-  emit(piece: string): void {
-    for (const listener of this.listeners) listener(piece);
   }
 }
 
@@ -74,7 +62,7 @@ const SIGNALS: Readonly<Record<string, string>> = { SIGTERM: 'Termination', SIGK
 export function execa(file: string, parameters: readonly string[] = [], options: Options = {}): Running {
   const here = host(options.env ?? {});
   const command = [file, ...parameters];
-  if (!here.programs.has(file)) return settled(notFound(command), here);
+  if (!here.programs.has(file)) return notFound(command, here);
   const stdout = options.stdout === 'ignore' ? undefined : new Output();
   const isKept =
     typeof options.buffer === 'object' ? options.buffer.stdout !== false : options.buffer !== false;
@@ -92,7 +80,7 @@ export function execa(file: string, parameters: readonly string[] = [], options:
       ),
     prints(piece) {
       if (isKept && stdout) kept += piece;
-      stdout?.emit(piece);
+      stdout?.emit('data', piece);
     },
     ends: ended,
   });
@@ -148,20 +136,11 @@ function wordsFor(why: 'timed out' | 'canceled' | undefined, exitCode?: number, 
   return `Command was killed with ${signal} (${SIGNALS[signal ?? ''] ?? signal})`;
 }
 
-function notFound(command: readonly string[]): Result {
-  const cause = Object.assign(new Error(`spawn ${command[0]} ENOENT`), { code: 'ENOENT' });
-  return {
-    failed: true,
-    code: 'ENOENT',
-    cause,
-    shortMessage: `Command failed with ENOENT: ${command.join(' ')}\n${cause.message}`,
-    stdout: '',
-    stderr: '',
-  };
-}
-
 /** A child that was never there. */
-function settled(result: Result, { clock }: ProgramsHost): Running {
+function notFound(command: readonly string[], { clock }: ProgramsHost): Running {
+  const cause = Object.assign(new Error(`spawn ${command[0]} ENOENT`), { code: 'ENOENT' });
+  const shortMessage = `Command failed with ENOENT: ${command.join(' ')}\n${cause.message}`;
+  const result: Result = { failed: true, code: 'ENOENT', cause, shortMessage, stdout: '', stderr: '' };
   const promise = new Promise<Result>((resolve) => clock.after(0, () => resolve(result)));
   return Object.assign(promise, { pid: undefined, stdout: undefined, kill: () => false });
 }

@@ -33,33 +33,12 @@ export class Socket extends EventEmitter {
     return { address: this.bound?.address ?? '0.0.0.0', port: this.bound?.port ?? 0, family: 'IPv4' };
   }
 
-  connect(_port: number, _address: string, connected?: () => void): void {
-    if (connected) this.once('connect', connected);
-    world.scheduler.after(0, () => this.emit('connect'));
-  }
-
-  send(): void {
-    // It is lost, as datagrams may be.
-  }
-
   close(closed?: () => void): this {
     if (this.isClosed) return this;
     this.isClosed = true;
     if (this.bound) world.datagramPorts.release(this.family, this.bound.port);
     if (closed) this.once('close', closed);
     world.scheduler.after(0, () => this.emit('close'));
-    return this;
-  }
-
-  setRecvBufferSize(): void {
-    // As large as it must be.
-  }
-
-  ref(): this {
-    return this;
-  }
-
-  unref(): this {
     return this;
   }
 }

@@ -96,14 +96,6 @@ class SimulatedServer extends EventEmitter {
   address() {
     return this.listening.address();
   }
-
-  ref(): this {
-    return this;
-  }
-
-  unref(): this {
-    return this;
-  }
 }
 
 export { SimulatedServer as Server };

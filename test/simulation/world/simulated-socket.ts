@@ -148,10 +148,6 @@ export class SimulatedSocket extends Duplex {
     return this;
   }
 
-  setNoDelay(): this {
-    return this;
-  }
-
   /** What a TLS socket tells of its peer: that it has no certificate. */
   getPeerCertificate(): object {
     return {};
@@ -163,10 +159,6 @@ export class SimulatedSocket extends Duplex {
 
   unref(): this {
     return this;
-  }
-
-  address(): object {
-    return { address: this.localAddress, port: this.localPort, family: 'IPv4' };
   }
 
   private transmit(bytes: Buffer, done: () => void): void {

@@ -24,7 +24,7 @@ import type { VirtualServers } from './virtual-servers.js';
 
 export const COMMAND = {
   ...numbered('NEW_SERVICE SET_SERVICE DEL_SERVICE GET_SERVICE NEW_DEST SET_DEST DEL_DEST GET_DEST', 1),
-  ...{ SET_CONFIG: 12, FLUSH: 17 },
+  SET_CONFIG: 12,
 };
 export const CMD_ATTR = { SERVICE: 1, DEST: 2 } as const;
 const MAX_CMD_ATTR = 6;
@@ -98,14 +98,9 @@ export class IpvsFamily extends FaultyProtocol implements GenericFamily {
   }
 
   private change(process: number, command: number, attributes: Attributes): void {
-    const { servers } = this;
     // Timeouts are kept by nobody here.
     if (command === COMMAND.SET_CONFIG) return;
-    refuseUnlessZero(
-      command === COMMAND.FLUSH
-        ? servers.flush(process)
-        : this.changeServer(process, command, attributes, readServerId(attributes)),
-    );
+    refuseUnlessZero(this.changeServer(process, command, attributes, readServerId(attributes)));
   }
 
   /** @returns an errno, 0 when it was done */

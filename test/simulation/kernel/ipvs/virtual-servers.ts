@@ -14,8 +14,6 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 type KeptDestination = Mutable<Destination>;
 interface KeptServer extends Mutable<ServerId & ServerSettings> {
   destinations: Map<string, KeptDestination>;
-  /** Another one after each change. */
-  revision: number;
 }
 
 /** Of the kernel, some of which it loads when they are asked for. */
@@ -44,16 +42,10 @@ export class VirtualServers {
     return this.servers.get(serverKey(id));
   }
 
-  /** Another one after each change of the server or its destinations; undefined: there is none. */
-  revisionOf(id: ServerId): number | undefined {
-    return this.servers.get(serverKey(id))?.revision;
-  }
-
   add(id: ServerId, settings: ServerSettings, process = NO_PROCESS): number {
     if (this.find(id)) return E.EEXIST;
     if (!SCHEDULERS.has(settings.scheduler)) return E.ENOENT;
-    const server = { ...id, ...settings, destinations: new Map(), revision: this.version };
-    this.servers.set(serverKey(id), server);
+    this.servers.set(serverKey(id), { ...id, ...settings, destinations: new Map() });
     return this.done(process);
   }
 
@@ -140,9 +132,7 @@ export class VirtualServers {
     const server = this.servers.get(serverKey(id));
     if (!server) return E.ESRCH;
     const errno = act(server);
-    if (errno !== 0) return errno;
-    server.revision = this.version;
-    return this.done(process);
+    return errno === 0 ? this.done(process) : errno;
   }
 
   private retire(server: ServerId, kept: KeptDestination): void {

@@ -4,14 +4,15 @@ import { requestAt, type Request } from '../netlink/requests.js';
 import * as nf from './numbers.js';
 import { messageOf, tableOf, type Context, type Message } from './objects.js';
 import { look } from './reach.js';
-import { addRule, deleteRules } from './rules.js';
 import { deleteElements, deleteSet, newElements, newSet } from './sets.js';
 import {
   addChain,
   addCounter,
+  addRule,
   addTable,
   deleteChain,
   deleteCounter,
+  deleteRules,
   deleteTable,
 } from './tables-and-chains.js';
 import { Transaction, type Notice } from './transaction.js';

@@ -1,7 +1,10 @@
 import { Refusal, type Attributes } from '../netlink/attributes.js';
-import { E } from '../netlink/numbers.js';
+import { E, NLM_F } from '../netlink/numbers.js';
+import { RuleReading } from './expressions.js';
 import * as nf from './numbers.js';
 import {
+  byHandle,
+  isFlagged,
   named,
   newTable,
   present,
@@ -11,10 +14,12 @@ import {
   type Chain,
   type Context,
   type Counter,
+  type Expression,
   type Message,
+  type Rule,
   type Table,
 } from './objects.js';
-import { removeRules } from './rules.js';
+import { lookLater } from './reach.js';
 import type { Transaction } from './transaction.js';
 
 export function addTable(context: Context, transaction: Transaction, message: Message): void {
@@ -137,6 +142,67 @@ function updateChain(
   }
   if (base && policy !== undefined) chain.base = { ...base, policy };
   transaction.did(chain.table, nf.MSG.NEWCHAIN, chain, () => (chain.base = base));
+}
+
+export function addRule(context: Context, transaction: Transaction, message: Message): void {
+  const { attributes, request } = message;
+  const table = tableOf(context, message);
+  const chain = named(table.chains, attributes, nf.RULE.CHAIN);
+  if (!request.has(NLM_F.CREATE) || request.has(NLM_F.REPLACE) || attributes.has(nf.RULE.POSITION))
+    throw new Refusal(E.EINVAL);
+  const handle = ++table.lastHandle;
+  const { place } = transaction;
+  let rule: Rule;
+  try {
+    const reading = new RuleReading(context, transaction, chain);
+    const read = reading.read(request.bytes, attributes.at(nf.RULE.EXPRESSIONS));
+    rule = { chain, handle, ...read, userdata: attributes.copy(nf.RULE.USERDATA, nf.MAX_USERDATA_LENGTH) };
+  } catch (error) {
+    transaction.backTo(place);
+    throw error;
+  }
+  const former = chain.rules;
+  chain.rules = request.has(NLM_F.APPEND) ? [...former, rule] : [rule, ...former];
+  transaction.did(table, nf.MSG.NEWRULE, rule, () => (chain.rules = former));
+  if (rule.expressions.some(({ target, set, isAllowedIn }) => target ?? set ?? isAllowedIn)) lookLater(table);
+}
+
+/** Deletes one rule, all of a chain, or all of the table. */
+export function deleteRules(context: Context, transaction: Transaction, message: Message): void {
+  const { attributes } = message;
+  const table = tableOf(context, message);
+  if (!attributes.has(nf.RULE.CHAIN)) {
+    for (const chain of table.chains.values()) removeRules(transaction, chain, chain.rules);
+    return;
+  }
+  const chain = named(table.chains, attributes, nf.RULE.CHAIN);
+  const rules = attributes.has(nf.RULE.HANDLE)
+    ? [byHandle(chain.rules, attributes, nf.RULE.HANDLE)]
+    : chain.rules;
+  removeRules(transaction, chain, rules);
+}
+
+/** Takes rules out of their chain, and lets go of what they use. */
+function removeRules(transaction: Transaction, chain: Chain, rules: readonly Rule[]): void {
+  if (rules.length === 0) return;
+  const former = chain.rules;
+  const gone = new Set(rules);
+  chain.rules = former.filter((rule) => !gone.has(rule));
+  for (const rule of rules) {
+    transaction.did(chain.table, nf.MSG.DELRULE, rule, () => (chain.rules = former));
+    for (const expression of rule.expressions) letGo(transaction, rule, expression);
+  }
+}
+
+function letGo(transaction: Transaction, { chain }: Rule, expression: Expression): void {
+  const { target, set, counter, binding } = expression;
+  if (target) transaction.jumpTo(target, -1);
+  if (counter) transaction.use(counter, -1);
+  if (!set || !binding) return;
+  transaction.unbind(set, binding);
+  if (!isFlagged(set, nf.SET_FLAG.ANONYMOUS)) return;
+  transaction.noJumpsOf(set);
+  transaction.takeOut(chain.table, nf.MSG.DELSET, chain.table.sets, set.name);
 }
 
 /** Named objects, of which only counters are known here. */
