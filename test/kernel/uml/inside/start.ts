@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { Command } from '../../../support/program/command.js';
 import { ProxyProcess, type ModeName } from '../../../support/program/proxy-process.js';
 import { clusterObjects, testConfig } from '../../../support/testbed/cluster-objects.js';
-import type { iptablesVariants} from '../../../support/testbed/iptables-node.js';
+import type { iptablesVariants } from '../../../support/testbed/iptables-node.js';
 import { NodeIptables } from '../../../support/testbed/iptables-node.js';
 import { Testbed } from '../../../support/testbed/testbed.js';
 import { askTimes, Backend } from '../../../support/testbed/traffic.js';
