@@ -20,8 +20,6 @@ const ERESTART = 85;
 const BATCH_GENID = 1;
 /** Since Linux 6.13 what tells of an element does not say which message it comes from. */
 const FIRST_WITH_UNNUMBERED_ELEMENTS = 613;
-/** The kernel's numbers for families of tables. */
-const FAMILIES = { inet: FAMILY.INET, ip: FAMILY.IP, ip6: FAMILY.IP6 } as const;
 
 /** A transaction that was committed. */
 interface Commit {
