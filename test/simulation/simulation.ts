@@ -77,6 +77,8 @@ export class Simulation {
   private readonly writeBudget: WriteBudget;
   /** What has happened since all was quiet. */
   private performed: Step[] = [];
+  /** When each step was performed, in simulated milliseconds. */
+  private readonly times = new WeakMap<Step, number>();
   /** Nothing happens after what is performed now. */
   private isLast = false;
   private performedAt = -Infinity;
@@ -262,7 +264,7 @@ export class Simulation {
     }
     if (this.isOver) return;
     this.writeBudget.check();
-    await this.whenQuiet.check(this.isLast);
+    await this.whenQuiet.check(this.isLast, end);
     const abandoned = await abandonedMemory(this, [...this.formerly, ...steps]);
     if (abandoned !== undefined) this.breaks('nobody is remembered for an endpoint that is gone', abandoned);
     this.judge([...this.formerly, ...steps]);
@@ -331,7 +333,13 @@ export class Simulation {
     return this.world.scheduler.runUntil(time, () => this.isOver);
   }
 
+  /** How long ago this step was performed, in milliseconds. */
+  timeSince(step: Step): number {
+    return this.world.now - (this.times.get(step) ?? 0);
+  }
+
   private async perform(step: Step): Promise<void> {
+    this.times.set(step, this.world.now);
     if (step.name !== 'settle') {
       this.performed.push(step);
       this.writeBudget.perform(step);

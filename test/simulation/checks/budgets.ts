@@ -54,15 +54,30 @@ const REFUSING: Readonly<Record<string, readonly string[]>> = {
   'kernel-fault': ['batches', 'service', 'virtual-servers'],
   'program-fault': ['fails', 'rules-refused', 'set-lines-refused'],
 };
-const LONGEST_DELAY = 60_000;
-
-/** Simulated milliseconds. */
-const ANYTHING = 300_000;
-const USERS = 15_000;
-/** No process runs for so long at most; what it then takes over is compared at once, in mode nftables (docs/nftables-layout.md). */
-const RESTART = 15_000 + 10_000;
+/** Simulated milliseconds: within which changes of users are programmed, in the modes that write each at once and in those that space writes. */
+const AT_ONCE = { nftables: 1_000, iptables: 3_000, ipvs: 3_000, userspace: 3_000 } as const;
+/** What fails is tried again when as long again has passed as it has failed for, from a second up to a minute (docs/recovery.md). */
+const RETRIES = { least: 1_000, most: 60_000 } as const;
+/** The same for requests to the API server; then it may wait for another second, as one server asks for, and lists (docs/life-cycle.md). */
+const REQUESTS = { least: 1_600, most: 60_000, besides: 8_000 } as const;
+/** A watch that gets nothing is closed after two minutes and a half. */
+const SILENT_WATCH = 150_000;
+const SILENCE = SILENT_WATCH + REQUESTS.most + REQUESTS.besides;
+/** A process ends within two seconds and programs everything within three; one that fails is started again after five. */
+const RESTART = 10_000;
+const START = 3_000;
+/** An iptables tool that hangs is given up. */
+const TOOL_GIVEN_UP = 300_000;
+/** An endpoint falls silent for 20 s, and is ejected for half a minute at first (docs/failover.md). */
+const EJECTION = 60_000;
+/** Rules of other modes are removed once those of the present one have been there for ten seconds, if some are rejected. */
+const OTHER_MODES = 15_000;
+/** Addresses, devices and objects of the node that are back when all trouble ends. */
+const NODE = 2_000;
+/** What came while two Services had an address, until one of them is gone. */
+const SHARED_ADDRESS = 2_500;
 /** Mode nftables hears of every write of others, and repairs within a second or two (docs/nftables-layout.md); the others look once in a sync period. */
-const REPAIR = { nftables: 5_000, iptables: 60_000, ipvs: 60_000, userspace: 60_000 } as const;
+const REPAIR = { nftables: 5_000, iptables: 40_000, ipvs: 40_000, userspace: 40_000 } as const;
 
 /** A rule has come in place of one of the same size, of which iptables-legacy shows nothing: it is found when all is compared (docs/iptables.md). */
 const UNSEEN = 'iptables-move-rule';
@@ -71,29 +86,78 @@ const COMPARED = { share: 5_000, within: 3_600_000 } as const;
 /** What is logged when everything is written, with the milliseconds that it took. */
 export const STARTED = 'programmed everything';
 
-/** How long it may take until the kernel has everything, after all that has happened is over. Milliseconds. */
+/** Something that delays what users asked for, and for how long when it is over. */
+type Delay = readonly [kind: string, milliseconds: number];
+
+/**
+ * How long it may take until the kernel has everything, after all that has happened is over, in milliseconds: each kind of trouble among these
+ * steps delays it as the documents have it.
+ */
 export function timeToQuiet(simulation: Simulation, steps: readonly Step[]): number {
-  // What others did to a Service without endpoints shows when it gets some, and is repaired no sooner for that.
-  return Math.max(timeAfter(simulation, steps), repairedUntil(simulation) - simulation.world.now);
-}
-
-function timeAfter(simulation: Simulation, steps: readonly Step[]): number {
-  const { mode, modes, world, refusedSince } = simulation;
-  if (modes.size > 1 || mayFindSilence(simulation) || isBehind(simulation, steps)) return ANYTHING;
+  const { cluster, mode, modes, world } = simulation;
+  const delays = new Map<string, number>([['users', AT_ONCE[mode] + spacingOf(simulation)]]);
+  const add = ([kind, milliseconds]: Delay): unknown =>
+    delays.set(kind, Math.max(delays.get(kind) ?? 0, milliseconds));
+  for (const step of steps) for (const delay of delaysBy(simulation, step)) add(delay);
   // Of a former round, too: all may be quiet while a start waits for it.
-  if (world.proxy.children.some(({ isHanging }) => isHanging)) return ANYTHING;
-  if (steps.every(({ name }) => OF_USERS.has(name))) return USERS;
-  if (areRefusals(steps)) return Math.min(world.now - refusedSince, LONGEST_DELAY) + USERS;
-  const others = steps.filter(({ name }) => !OF_USERS.has(name));
-  const isUnseen = seesNoMoves(simulation) && others.some(({ args: [what] }) => what === UNSEEN);
-  if (others.every(({ name }) => name === 'foreign')) return isUnseen ? ANYTHING : REPAIR[mode];
-  if (mode === 'nftables' && others.every(({ name }) => name === 'foreign' || ENDS.has(name))) return RESTART;
-  return ANYTHING;
+  if (world.proxy.children.some(({ isHanging }) => isHanging)) add(['tools', TOOL_GIVEN_UP]);
+  if (!cluster.isFollowedCompletely) add(['requests', REQUESTS.most + REQUESTS.besides]);
+  if (mayFindSilence(simulation)) add(['requests', SILENCE]);
+  if (modes.size > 1) add(['other modes', OTHER_MODES]);
+  const sum = [...delays.values()].reduce((total, delay) => total + delay, 0);
+  // What others did to a Service without endpoints shows when it gets some, and is repaired no sooner for that.
+  return Math.max(sum, repairedUntil(simulation) - world.now + AT_ONCE[mode]);
 }
 
-/** Whether a watch still waits, after trouble of a former round, before it is opened again: until then it tells of no change. */
-function isBehind({ cluster }: Simulation, steps: readonly Step[]): boolean {
-  return !cluster.isFollowedCompletely && !steps.some(({ name }) => ENDS.has(name));
+function delaysBy(simulation: Simulation, step: Step): readonly Delay[] {
+  const { mode } = simulation;
+  const { name, args } = step;
+  const lasted = simulation.timeSince(step);
+  const retries: Delay = ['retries', clamped(lasted + RETRIES.least, RETRIES.least, RETRIES.most)];
+  const restart = (pause: number): Delay => ['process', pause + RESTART];
+  switch (name) {
+    case 'start':
+      return [['start', START]];
+    case 'take-over':
+      return [['users', AT_ONCE[mode] + SHARED_ADDRESS]];
+    case 'kernel-fault':
+    case 'program-fault':
+      // One that cannot start without it ends.
+      return [retries, restart(0), ...(UNHEARD.has(args[0]!) ? [['others', REPAIR[mode]] as const] : [])];
+    case 'trouble':
+    case 'slices-behind':
+      return [['requests', clamped(lasted, REQUESTS.least, REQUESTS.most) + REQUESTS.besides]];
+    case 'foreign':
+    case 'kube-proxy':
+      return [['others', args[0] === UNSEEN ? timeToRepair(simulation) : REPAIR[mode]]];
+    case 'go-back':
+      return [restart(2 * longestPause(args)), ['others', REPAIR[mode]]];
+    case 'silence':
+      return [['ejection', EJECTION]];
+    case 'node':
+    case 'pod-networks':
+      return [['node', NODE]];
+    default:
+      return ENDS.has(name) ? [restart(longestPause(args))] : [];
+  }
+}
+
+/** The faults of which the program learns late that others have written. */
+const UNHEARD: ReadonlySet<string> = new Set(['notifications', 'commits']);
+
+/** Steps in which a process ends name the milliseconds until the next one begins among numbers that are smaller. */
+function longestPause(args: readonly string[]): number {
+  return Math.max(0, ...args.map(Number).filter((number) => number >= 0));
+}
+
+/** In milliseconds: how far apart the arguments want writes to be (docs/configuration.md). */
+function spacingOf({ arguments: given }: Simulation): number {
+  const spacing = '--iptables-min-sync-period=';
+  return 2_000 * parseFloat(given.find((one) => one.startsWith(spacing))?.slice(spacing.length) ?? '0');
+}
+
+function clamped(value: number, least: number, most: number): number {
+  return Math.min(most, Math.max(least, value));
 }
 
 /** Whether nothing happened in these steps but changes of users and refusals. */
@@ -103,15 +167,17 @@ export function areRefusals(steps: readonly Step[]): boolean {
 
 /** Until when what others wrote may not be repaired yet: of some of it packets tell nothing, and all seems quiet. */
 export function repairedUntil(simulation: Simulation): number {
-  const { mode, othersWroteAt } = simulation;
-  return othersWroteAt + (seesNoMoves(simulation) ? timeToComparison(simulation) : REPAIR[mode]);
+  return simulation.othersWroteAt + timeToRepair(simulation);
 }
 
-function timeToComparison({ world }: Simulation): number {
+/** In milliseconds, also where it is not seen that they wrote. */
+function timeToRepair(simulation: Simulation): number {
+  const { mode, world } = simulation;
+  if (!seesNoMoves(simulation)) return REPAIR[mode];
   const starts = world.log.filter(({ message }) => message === STARTED);
   const times = starts.map(({ facts }) => (facts as { readonly ms: number }).ms);
   const pause = Math.min(COMPARED.share * Math.max(0, ...times), COMPARED.within);
-  return Math.max(ANYTHING, pause + REPAIR.iptables);
+  return pause + REPAIR[mode];
 }
 
 function seesNoMoves({ mode, world }: Simulation): boolean {
@@ -135,7 +201,7 @@ export function mayFindSilence(simulation: Simulation): boolean {
 
 /** Until when the program may not have heard of what was written last: of some of it packets tell nothing, and all seems quiet. */
 export function silenceFoundUntil({ silencedAt }: Simulation): number {
-  return silencedAt + ANYTHING;
+  return silencedAt + SILENCE;
 }
 
 /** Whether connections to the API server may be silent after this step, even when all trouble has ended. */

@@ -5,6 +5,7 @@ import {
   type VirtualServer,
 } from '../kernel/ipvs/virtual-server.js';
 import type { Simulation } from '../simulation.js';
+import { lasting } from './lasting.js';
 
 /** Milliseconds: drained real servers are looked for once a minute (docs/spec/ipvs.md §8). */
 const DELETED_WITHIN = 75_000;
@@ -54,15 +55,12 @@ export class Draining {
     const { simulation } = this;
     const { world } = simulation;
     if (simulation.mode !== 'ipvs' || simulation.modes.size > 1) return undefined;
-    const end = world.now + KNOWN_WITHIN;
-    let draining = this.unwanted();
-    const serving = () => draining.find(({ destination }) => destination.weight !== 0);
     // The last change may wait for the next sync, where the rules of before are right for a Service that the program still knows.
-    for (; serving() && world.now < end; draining = this.unwanted())
-      await world.scheduler.runUntil(world.now + 1_000);
+    const serving = () => this.unwanted().find(({ destination }) => destination.weight !== 0);
+    const wrong = await lasting(world, serving, world.now + KNOWN_WITHIN);
+    const draining = this.unwanted();
     if (draining.length === 0) return undefined;
     simulation.active.add('real servers drain');
-    const wrong = serving();
     if (wrong) return `${nameOf(wrong.server, wrong.destination)} gets connections`;
     // Their clients go.
     for (const { server, destination } of draining)

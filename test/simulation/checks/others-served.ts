@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Step } from '../schedule/schedule.js';
 import type { Simulation } from '../simulation.js';
 import { mayFindSilence } from './budgets.js';
+import { lasting } from './lasting.js';
 
 /** Simulated milliseconds within which all others have what they ask for. */
 const LIMIT = 120_000;
-const LOOK_EVERY = 1_000;
 /** What the kernel says of rules that it does not like, and not of its own state. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'EINVAL',
@@ -56,12 +56,7 @@ export async function unservedBeside(
     }
     return undefined;
   };
-  const end = world.now + LIMIT;
-  while (world.now < end && !simulation.violation) {
-    if (problem() === undefined) return undefined;
-    await world.scheduler.runUntil(world.now + LOOK_EVERY, () => simulation.violation !== undefined);
-  }
-  return problem();
+  return lasting(world, () => (simulation.violation ? undefined : problem()), world.now + LIMIT);
 }
 
 /**
@@ -92,10 +87,10 @@ export async function unreportedRejection(
     if (!history.services.includes(service)) continue;
     const isWrong = (): boolean => everyCommit.problemOf(service, 'current') !== undefined;
     if (isWrong()) simulation.active.add('rejected Services have events');
-    const isOver = (): boolean => !isWrong() || isReported(service) || simulation.violation !== undefined;
-    const end = world.now + REPORTED_WITHIN;
-    while (world.now < end && !isOver()) await world.scheduler.runUntil(world.now + LOOK_EVERY);
-    if (!isOver()) return `${service} is rejected, and has no event ${PROGRAMMING_FAILED}`;
+    const silent = (): true | undefined =>
+      isWrong() && !isReported(service) && !simulation.violation ? true : undefined;
+    if (await lasting(world, silent, world.now + REPORTED_WITHIN))
+      return `${service} is rejected, and has no event ${PROGRAMMING_FAILED}`;
   }
   return undefined;
 }

@@ -1,9 +1,12 @@
 import type { Connection } from '../kernel/conntrack/ctnetlink.js';
-import { IPPROTO } from '../kernel/conntrack/ctnetlink.js';
+import { IPPROTO, STATUS } from '../kernel/conntrack/ctnetlink.js';
 import type { Simulation } from '../simulation.js';
 import type { ExpectedPort } from './expected-ports.js';
 
-/** Flows to endpoints that serve, by every state of the cluster that the program may know, are never removed by it (docs/spec/model.md). */
+/**
+ * Flows to endpoints that serve, by every state of the cluster that the program may know, are never removed by it (docs/spec/model.md), unless
+ * their Service admits other clients now (docs/differences.md): then an answered one of TCP stays.
+ */
 export class SurvivingFlows {
   constructor(private readonly simulation: Simulation) {}
 
@@ -45,12 +48,20 @@ export class SurvivingFlows {
       history.states(service).some((ports) => claims(ports).length > 0),
     );
     if (owners.length !== 1) return false;
-    return history
-      .states(owners[0]!)
-      .every((ports) =>
-        claims(ports).some(({ serving }) =>
+    const states = history.states(owners[0]!).map(claims);
+    const isAnswered = original.protocol === IPPROTO.TCP && (connection.status & STATUS.SEEN_REPLY) !== 0;
+    const policies = new Set(states.map((ports) => JSON.stringify(ports.map(policyOf))));
+    return (
+      (isAnswered || policies.size === 1) &&
+      states.every((ports) =>
+        ports.some(({ serving }) =>
           serving.some(({ address, port }) => address === reply.source && port === reply.sourcePort),
         ),
-      );
+      )
+    );
   }
+}
+
+function policyOf({ externalPolicyLocal, frontends, internalPolicyLocal, sourceRanges }: ExpectedPort) {
+  return [internalPolicyLocal, externalPolicyLocal, sourceRanges, frontends.map(({ kind }) => kind)];
 }

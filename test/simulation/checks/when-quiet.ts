@@ -1,20 +1,19 @@
 import type { Simulation } from '../simulation.js';
 import { missingAffinity } from './affinity.js';
-import { listsSoFar, mayFindSilence, repairedUntil, silenceFoundUntil } from './budgets.js';
+import { listsSoFar, mayFindSilence, repairedUntil } from './budgets.js';
 import { staleFlow } from './flows.js';
 import { wrongOnLoopback } from './loopback-node-ports.js';
 import { wrongAtOtherAddresses } from './node-addresses.js';
 import { falseHealthAnswer, wrongHealthPort } from './health-ports.js';
+import { lasting } from './lasting.js';
 import { missingServer, surplusAddress } from './service-addresses.js';
 import { missingWeightless, wrongShare } from './shares.js';
 import { wrongAtUnusedAddress } from './unused-addresses.js';
 import type { Violation } from './violation.js';
 import { untruthOf } from './what-it-says.js';
 
-/** Simulated time, in milliseconds: until everything that was refused has been tried again, and all watches are back. */
-const UNTIL_IT_KNOWS = 240_000;
-/** Until flows to removed endpoints have been ended: a minute between two attempts, if those before failed. */
-const UNTIL_FLOWS_END = 70_000;
+/** Simulated time, in milliseconds: by so much later than packets show it, the program knows that all is well, and flows have ended. */
+const UNTIL_IT_KNOWS = 5_000;
 const LOOKED_AGAIN_AFTER = 5_000;
 /** Until what is removed later is gone: whether endpoints have drained is looked at once a minute. */
 const SETTLING = 70_000;
@@ -50,49 +49,32 @@ export class WhenQuiet {
   /**
    * To be called once it is quiet, or when it should be.
    * @param isLast nothing happens in this world any more; else what it says is asked now and then only
+   * @param due by when packets had to show that all is quiet
    */
-  async check(isLast: boolean): Promise<void> {
+  async check(isLast: boolean, due: number): Promise<void> {
     const detail = this.difference();
     if (detail !== undefined) return this.broken('the kernel equals the cluster', detail);
-    const flow = await this.flowThatStays();
+    const { modes, world } = this.simulation;
+    const { random } = world;
+    const known = due + UNTIL_IT_KNOWS;
+    const flow = await lasting(world, () => staleFlow(this.simulation), known);
     if (flow !== undefined) return this.broken('no flow to a removed endpoint stays', flow);
     if (isLast) {
       const real = await this.simulation.draining.stays();
       if (real !== undefined) return this.broken('real servers drain', real);
     }
-    const { modes, world } = this.simulation;
-    const { random } = world;
     // What was of another mode is taken to be gone from then on, which only the program tells.
     if (!isLast && modes.size === 1 && !random.isOneIn(ONE_EARLIER_IN)) return;
-    const untruth = await this.whatItSays();
+    const asked = random.pick(ASKED);
+    const untruth = await lasting(
+      world,
+      () => this.untruth(asked).catch(({ message }: Error) => message),
+      Math.max(known, world.now + UNTIL_IT_KNOWS),
+    );
     if (untruth !== undefined) return this.broken('what it says is true', untruth);
     if (!random.isOneIn(ONE_IDLE_IN)) return;
     const work = await this.workWhileIdle();
     if (work !== undefined) return this.broken('nothing is done while nothing happens', work);
-  }
-
-  /** They are looked for after the rules have been written, and again where that failed. */
-  private async flowThatStays(): Promise<string | undefined> {
-    const { world } = this.simulation;
-    // An endpoint may go to which rules lead no more, in a change of which a silent watch has not told yet.
-    const end = Math.max(world.now + UNTIL_FLOWS_END, silenceFoundUntil(this.simulation));
-    for (;;) {
-      const flow = staleFlow(this.simulation);
-      if (flow === undefined || world.now > end) return flow;
-      await world.scheduler.runUntil(world.now + 1_000);
-    }
-  }
-
-  /** It may learn a moment later that what it did is done: retries of what was refused, watches that come back. */
-  private async whatItSays(): Promise<string | undefined> {
-    const { world } = this.simulation;
-    const end = world.now + UNTIL_IT_KNOWS;
-    const asked = world.random.pick(ASKED);
-    for (;;) {
-      const untruth = await this.untruth(asked).catch(({ message }: Error) => message);
-      if (untruth === undefined || world.now > end) return untruth;
-      await world.scheduler.runUntil(world.now + 5_000);
-    }
   }
 
   private async untruth(asked: (typeof ASKED)[number]): Promise<string | undefined> {
