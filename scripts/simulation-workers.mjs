@@ -76,7 +76,7 @@ export function totalOf(tallies) {
 }
 
 /** Too few worlds to tell that a check is rarely active. */
-const FEW_WORLDS = 40;
+const FEW_WORLDS = 50;
 const ACTIVE_IN = 0.1;
 
 /** Checks that were active in too few of the worlds in which they might have been, each with its numbers. */

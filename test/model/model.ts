@@ -183,8 +183,8 @@ export class Model {
 
 const KINDS: readonly FrontendKind[] = ['cluster-ip', 'load-balancer-ip', 'external-ip', 'node-port'];
 
-/** Any user may request any external IP, so the kind of the address comes first; then endpoints, then age. */
-function byPrecedence(one: Served, other: Served): number {
+/** Which of several that request one address and port has it. Any user may request any external IP, so the kind of the address comes first; then endpoints, then age. */
+export function byPrecedence(one: Served, other: Served): number {
   return (
     KINDS.indexOf(one.frontend.kind) - KINDS.indexOf(other.frontend.kind) ||
     Number(other.selection.hasAny) - Number(one.selection.hasAny) ||

@@ -4,7 +4,7 @@ import * as process from 'node:process';
 import { parseArgs } from 'node:util';
 import { Activities } from './checks/activity.js';
 import type { Violation } from './checks/violation.js';
-import { balanced, ejecting } from './schedule/balanced.js';
+import { balanced, coinciding, ejecting } from './schedule/balanced.js';
 import { withFurtherRound } from './schedule/further-rounds.js';
 import { modeOf, randomSchedule } from './schedule/random-schedule.js';
 import { parseSchedule, scheduleText, type Schedule } from './schedule/schedule.js';
@@ -67,7 +67,7 @@ function* schedulesOf({ schedule, seed, ...range }: Options): Generator<Schedule
 }
 
 function scheduleOf(seed: number): Schedule {
-  return ejecting(balanced(withFurtherRound(randomSchedule(seed))));
+  return ejecting(coinciding(balanced(withFurtherRound(randomSchedule(seed)))));
 }
 
 function* seedsOf(range: Omit<Options, 'schedule' | 'seed'>): Generator<number> {

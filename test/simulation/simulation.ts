@@ -312,6 +312,11 @@ export class Simulation {
     this.lines = linesSoFar(this);
   }
 
+  /** Several Services may want one address. */
+  get isContested(): boolean {
+    return this.schedule.steps.some(({ args }) => args.some((arg) => arg.startsWith('shared=')));
+  }
+
   /** A promise is broken now. */
   breaks(promise: string, detail: string): void {
     this.report({ promise, detail, at: this.world.now - this.world.beganAt });

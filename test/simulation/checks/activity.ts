@@ -11,6 +11,9 @@ const CHECKS = {
   'flows to removed endpoints end': WITH_RULES,
   'health-check ports answer': WITH_RULES,
   'rejected Services have events': ['nftables', 'iptables'],
+  'conflicts have events': MODES,
+  'retries come in time': ['nftables', 'iptables'],
+  'nothing leaks': MODES,
   'real servers drain': ['ipvs'],
   'drained real servers are deleted': ['ipvs'],
 } as const satisfies Readonly<Record<string, readonly Mode[]>>;

@@ -25,16 +25,17 @@ export function clientsOf({
   nodeAddress,
 }: ExpectedPort): readonly Client[] {
   const { pod, other, outside } = LAST[family];
-  const [range] = sourceRanges;
   const inside = [...cluster, ...local].find((one) => one.local);
   return [
     { kind: 'pod', source: pod, inputInterface: 'veth1' },
     { kind: 'node', source: nodeAddress },
     { kind: 'outside', source: outside, inputInterface: 'eth0' },
     { kind: 'other-node-pod', source: other, inputInterface: 'eth0' },
-    ...(range === undefined
-      ? []
-      : [{ kind: 'admitted' as const, source: withinRange(range), inputInterface: 'eth0' }]),
+    ...sourceRanges.map((range) => ({
+      kind: 'admitted' as const,
+      source: withinRange(range),
+      inputInterface: 'eth0',
+    })),
     ...(inside ? [{ kind: 'hairpin' as const, source: inside.address, inputInterface: 'veth2' }] : []),
   ];
 }

@@ -3,6 +3,7 @@ import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { ApiObject, Change } from '../../support/api-server/object-store.js';
 import { isMarkedInvalid } from '../cluster/marked-invalid.js';
 import { expectedPorts, type ExpectedNode, type ExpectedPort } from './expected-ports.js';
+import { claimsIn, ownersOf } from './probes.js';
 
 const SERVICES = '/api/v1/services';
 const SLICES = '/apis/discovery.k8s.io/v1/endpointslices';
@@ -91,6 +92,8 @@ export class ClusterHistory {
 
   /** How often the program was known to have everything. */
   settlements = 0;
+
+  private ownedAt: { readonly version: number; readonly owned: readonly ExpectedPort[] } | undefined;
 
   /** Since then an API server was behind what it had shown: a process that begins may be told less than the one before it knew. */
   private mayBeginBehind = false;
@@ -182,6 +185,26 @@ export class ClusterHistory {
       const { services, slices } = this.pasts.get(service)!;
       return expectedPorts(services.at(-1), [...slices.at(-1)!.values()], this.ofNode, this.families);
     });
+  }
+
+  /** What is asked for all Services by their last states. */
+  get ports(): readonly ExpectedPort[] {
+    return this.services.flatMap((service) => this.current(service));
+  }
+
+  /** The same without the frontends that another Service has (docs/differences.md). */
+  get owned(): readonly ExpectedPort[] {
+    const { ports, version } = this;
+    if (this.ownedAt?.version !== version) {
+      const owned = ports.map((port) => ({
+        ...port,
+        frontends: port.frontends.filter(
+          (frontend) => ownersOf(claimsIn(ports, frontend, port), frontend)[0] === port,
+        ),
+      }));
+      this.ownedAt = { version, owned };
+    }
+    return this.ownedAt.owned;
   }
 
   /** The program has everything now. */

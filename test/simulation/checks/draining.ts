@@ -76,7 +76,7 @@ export class Draining {
 
   private unwanted() {
     const { history, mayBeEjected, world } = this.simulation;
-    const ports = history.services.flatMap((service) => history.current(service));
+    const ports = history.owned;
     const wanted = new Set<string>();
     const servers = new Set<VirtualServer>();
     for (const { frontends, cluster, local, weightless } of ports)

@@ -42,7 +42,8 @@ export class EveryCommit {
   begin(): void {
     const { world } = this.simulation;
     this.beganAt = world.now;
-    world.machine.onCommit(() => this.committed());
+    // In a call of whoever writes.
+    world.machine.onCommit(() => world.scheduler.as(world.fate, () => this.committed()));
   }
 
   /** Another program takes away what serves: until that is repaired nothing can be promised. */
@@ -111,6 +112,7 @@ export class EveryCommit {
         if (modes.length > 1 && !isQuiet && isAsUnanswered(fate, allowed)) continue;
         if (!isQuiet && lacksOnly(fate, allowed, this.simulation.mayBeEjected)) continue;
         if (!modes.some((mode) => isAllowed(fate, allowed, mode, isQuiet))) {
+          if (this.mayBeRejectedWithAnother(frontend)) continue;
           if (this.isOpenUntilIpvsEnds(service, frontend, modes)) continue;
           // A virtual server that waits for its last connections refuses what rules would drop (docs/life-cycle.md).
           if (isAsUnanswered(fate, allowed) && drains(this.simulation, frontend.address)) continue;
@@ -165,6 +167,12 @@ export class EveryCommit {
       );
   }
 
+  /** An address that passes from one Service to another while the kernel rejects one of them may be served by neither (docs/simulation.md). */
+  private mayBeRejectedWithAnother({ kind }: ExpectedFrontend): boolean {
+    const { isContested, refusedSince } = this.simulation;
+    return isContested && kind !== 'cluster-ip' && refusedSince < Infinity;
+  }
+
   private get modes(): readonly Mode[] {
     return [...this.simulation.modes];
   }
@@ -199,7 +207,7 @@ export class EveryCommit {
   /** What all Services share shows only where one of them is served. */
   private get isSeen(): boolean {
     const { history, world } = this.simulation;
-    const served = history.services.flatMap((service) => history.current(service));
+    const served = history.ports;
     return world.settings.families.every((family) =>
       served.some((port) => port.family === family && port.cluster.length > 0),
     );

@@ -5,13 +5,12 @@ import type {
 import type { Simulation } from '../simulation.js';
 import type { Mode } from '../world/settings.js';
 import { ask, METRICS } from './ask.js';
+import { presentModel } from './health-ports.js';
 import { usesCluster, type ExpectedPort } from './expected-ports.js';
 
 /** What `explain` says of a Service that is served, or asked for and not served, although it is not so; undefined if all is true. */
-export async function falseExplanation(
-  { world, history, mode }: Simulation,
-  service: string,
-): Promise<string | undefined> {
+export async function falseExplanation(simulation: Simulation, service: string): Promise<string | undefined> {
+  const { world, history, mode } = simulation;
   const { body } = await ask(world, METRICS, `/debug/explain?subject=${encodeURIComponent(service)}`);
   const { known, objects, families } = JSON.parse(body) as Explanation;
   const expected = history.current(service);
@@ -19,6 +18,8 @@ export async function falseExplanation(
   if (known !== expected.length > 0) return said(known ? 'that it is served' : 'that it is not served');
   if (objects.length > 0)
     return said(`that it is misconfigured: ${objects.map(({ reason }) => reason).join('; ')}`);
+  // Of what others have, what packets meet is no answer.
+  if (presentModel(simulation).conflicts().includes(service)) return undefined;
   for (const { family, pending, ports } of families) {
     if (pending) return said(`that it waits in ${family}`);
     const wanted = expected.filter((port) => port.family === family);

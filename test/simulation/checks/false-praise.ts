@@ -42,6 +42,8 @@ export async function falsePraise(
   const mayNotKnow = steps.some(
     ({ name, args: [kind = ''] }) => !KNOWN_TO_IT.has(name) || (name === 'kernel-fault' && UNHEARD.has(kind)),
   );
+  // At the frontends of another Service packets show what is programmed of that one.
+  if (simulation.isContested) return undefined;
   if (mayNotKnow || mayFindSilence(simulation) || world.settings.source !== 'api' || !world.proxy.isRunning)
     return undefined;
   // One that ends follows the cluster no more, and may answer for a second and a half, while it posts its last events.

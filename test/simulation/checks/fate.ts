@@ -26,7 +26,7 @@ export function expectedFate(
   mode: Mode,
 ): Fate {
   return fateOf(
-    outcomeOf({ port, frontend, selection: port }, modelClient(client), {
+    outcomeOf({ port, frontend, selection: port }, modelClient(client, frontend, mode), {
       node: {
         ...{ name: '', zone: '', localAddresses: [] },
         podCIDRs: [port.localNetwork],
@@ -61,8 +61,13 @@ function modelMode(mode: Mode): ModelMode {
   return mode === 'userspace' ? 'iptables' : mode;
 }
 
-function modelClient({ source, inputInterface }: Client): ModelClient {
-  if (inputInterface === undefined) return { kind: 'node', source };
+function modelClient(
+  { source, inputInterface }: Client,
+  { address = source }: ExpectedFrontend,
+  mode: Mode,
+): ModelClient {
+  // In IPVS mode the node has the addresses of Services, and sends to them with these.
+  if (inputInterface === undefined) return { kind: 'node', source: mode === 'ipvs' ? address : source };
   return { kind: inputInterface.startsWith('veth') ? 'pod' : 'outside', source, inputInterface };
 }
 
@@ -84,14 +89,18 @@ function fateOf(outcome: Outcome): Fate {
 export function isAllowed(fate: Fate, allowed: ReadonlySet<Fate>, mode: Mode, isQuiet: boolean): boolean {
   if (allowed.has(fate)) return true;
   // A process without an endpoint takes a connection and closes it.
-  if (mode === 'userspace')
-    return placesOf(fate).includes(PROCESS) || [...allowed].every((one) => placesOf(one).length === 0);
+  if (mode === 'userspace') {
+    const isUnclaimed = [...allowed].every((one) => one === 'untouched');
+    return placesOf(fate).includes(PROCESS)
+      ? !(isQuiet && isUnclaimed)
+      : allowed.size > 0 && [...allowed].every((one) => placesOf(one).length === 0);
+  }
   if (mode !== 'ipvs') return false;
   // Services that nobody serves have virtual servers, too, in the end: one that is only tried again later is taken for lost with the next change.
   if (isQuiet && fate === 'untouched') return false;
   const places = placesOf(fate);
   // While virtual servers are written, some of the endpoints; in the end all of them.
-  if (isQuiet && places.length > 0) return [...allowed].some((one) => isSamePlaces(places, placesOf(one)));
+  if (isQuiet && places.length > 0) return [...allowed].some((one) => endpointsOf(fate) === endpointsOf(one));
   const known = getOrMake(PLACES, allowed, () => new Set([...allowed].flatMap(placesOf)));
   return places.length > 0 ? places.every((place) => known.has(place)) : isAsUnanswered(fate, allowed);
 }
@@ -139,9 +148,9 @@ export function placesOf(fate: Fate): readonly string[] {
   return [...fate.matchAll(/(\S+ \d+)\*?(?:,|$|;)/g)].map(([, place]) => place!);
 }
 
-/** Each comes in order. */
-function isSamePlaces(one: readonly string[], other: readonly string[]): boolean {
-  return one.join() === other.join();
+/** With what becomes of the source, and without affinity. */
+function endpointsOf(fate: Fate): string {
+  return fate.split(';')[0]!;
 }
 
 function describe(places: ReadonlySet<string>, isSticky: boolean): Fate {

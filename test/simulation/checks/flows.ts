@@ -13,7 +13,7 @@ export function staleFlow(simulation: Simulation): string | undefined {
   // A kernel that says at the first question that it knows no such list is believed, and the log says so.
   if (world.log.some(({ message }) => message.startsWith('connection tracking is unavailable')))
     return undefined;
-  const ports = history.services.flatMap((service) => history.current(service));
+  const ports = history.ports;
   const isUnknown = (address: string): boolean =>
     lostUnseen.has(address) && !world.machine.links.isLocal(address);
   const portsOf = ({ original }: Connection) =>

@@ -1,8 +1,10 @@
-import { Model, type HealthCheck } from '../../model/model.js';
+import { isDeepStrictEqual } from 'node:util';
+import { Model } from '../../model/model.js';
 import type { Cluster } from '../../model/objects.js';
 import { SERVICES, SLICES } from '../cluster/simulated-cluster.js';
 import type { Simulation } from '../simulation.js';
 import { ask } from './ask.js';
+import { subjectOf } from './others-served.js';
 
 /** Ports that Services of any world may have for health checks. */
 const FIRST_PORT = 32_000;
@@ -13,7 +15,11 @@ export function wrongHealthPort(simulation: Simulation): string | undefined {
   const { mode, world } = simulation;
   // docs/spec/userspace.md
   if (mode === 'userspace') return undefined;
-  const expected = new Map(healthChecks(simulation).map(({ port, service }) => [port, service]));
+  const expected = new Map(
+    presentModel(simulation)
+      .healthChecks()
+      .map(({ port, service }) => [port, service]),
+  );
   for (let port = FIRST_PORT; port < FIRST_PORT + PORTS; port++) {
     const isOpen = world.network.isListening(world.proxy.life, port);
     const service = expected.get(port);
@@ -29,7 +35,7 @@ export function wrongHealthPort(simulation: Simulation): string | undefined {
 export async function falseHealthAnswer(simulation: Simulation): Promise<string | undefined> {
   const { mayBeEjected, mode, world } = simulation;
   if (mode === 'userspace') return undefined;
-  for (const { port, service, localEndpoints } of healthChecks(simulation)) {
+  for (const { port, service, localEndpoints } of presentModel(simulation).healthChecks()) {
     const host = world.settings.families.includes('IPv4') ? '127.0.0.1' : '::1';
     const { status, body } = await ask(world, port, '/healthz', host);
     const expected = localEndpoints > 0 ? 200 : 503;
@@ -43,17 +49,37 @@ export async function falseHealthAnswer(simulation: Simulation): Promise<string 
   return undefined;
 }
 
-function healthChecks({ cluster, history, world }: Simulation): readonly HealthCheck[] {
-  const { name, zone } = history.ofNode;
+/** A Service that lacks an address and port, since another one has it, and has no event; undefined if there is none. */
+export function unreportedConflict(simulation: Simulation): string | undefined {
+  const { cluster, history, world } = simulation;
+  const conflicts = presentModel(simulation).conflicts();
+  if (conflicts.length > 0) simulation.active.add('conflicts have events');
+  // Events are written to the log where there is no API server.
+  if (world.settings.source !== 'api') return undefined;
+  const reported = cluster.api
+    .objects('events.k8s.io/v1', 'Event')
+    .filter(({ reason }) => reason === 'FrontendConflict');
+  const silent = conflicts
+    .filter((service) => history.services.includes(service))
+    .find((service) => !reported.some(({ regarding }) => isDeepStrictEqual(regarding, subjectOf(service))));
+  return silent && `${silent} lacks an address that another Service has, and has no event`;
+}
+
+/** What the model of docs/spec makes of the objects that there are now. */
+export function presentModel({ cluster, history, world }: Simulation): Model {
+  const { name, zone, addresses } = history.ofNode;
   const objects = (collection: string) => cluster.api.store.list(collection) as unknown;
-  const model = new Model(
+  return new Model(
     {
       services: objects(SERVICES) as Cluster['services'],
       slices: objects(SLICES) as Cluster['slices'],
       serviceCIDRs: [],
     },
-    { name, zone, podCIDRs: [], primaryAddresses: [], localAddresses: [...world.machine.addresses] },
+    {
+      ...{ name, zone, podCIDRs: [] },
+      primaryAddresses: Object.values(addresses),
+      localAddresses: [...world.machine.addresses],
+    },
     { mode: 'nftables' },
   );
-  return model.healthChecks();
 }

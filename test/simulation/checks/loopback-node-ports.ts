@@ -14,7 +14,7 @@ export function wrongOnLoopback(simulation: Simulation): string | undefined {
   if (modes.size > 1 || !modes.has('nftables')) return undefined;
   const isRejected = (protocol: string): boolean =>
     given.includes(REJECTS_LOCALHOST) && !(given.includes(NAMES_LOOPBACK) && protocol === 'TCP');
-  for (const { key, family, frontends } of history.services.flatMap((service) => history.current(service)))
+  for (const { key, family, frontends } of history.ports)
     for (const frontend of frontends) {
       if (frontend.kind !== 'node-port') continue;
       const address = LOCALHOST[family];

@@ -5,7 +5,7 @@ import { ask, METRICS } from './ask.js';
 export async function falseMetric({ world, history }: Simulation): Promise<string | undefined> {
   const { status, body } = await ask(world, METRICS, '/metrics');
   if (status !== 200) return `the metrics cannot be read: ${status} ${body}`;
-  const ports = history.services.flatMap((service) => history.current(service));
+  const ports = history.ports;
   const expected = new Map<string, number>([
     ['kube_proxy_ts_configuration_rejected', 0],
     ['kube_proxy_ts_ignored_objects', 0],
@@ -16,10 +16,16 @@ export async function falseMetric({ world, history }: Simulation): Promise<strin
   ]);
   for (const family of world.settings.families) {
     const of = `ip_family="${family}"`;
-    const programmed = ports.filter((port) => port.family === family).length;
-    expected.set(`kube_proxy_ts_service_ports{${of},state="programmed"}`, programmed);
-    for (const state of ['degraded', 'failed'])
-      expected.set(`kube_proxy_ts_service_ports{${of},state="${state}"}`, 0);
+    const ofFamily = ports.filter((port) => port.family === family);
+    const whole = new Map(
+      history.owned.map(({ key, family: its, frontends }) => [`${its} ${key}`, frontends.length]),
+    );
+    const degraded = ofFamily.filter(
+      ({ key, frontends }) => whole.get(`${family} ${key}`) !== frontends.length,
+    );
+    const states = { programmed: ofFamily.length - degraded.length, degraded: degraded.length, failed: 0 };
+    for (const [state, count] of Object.entries(states))
+      expected.set(`kube_proxy_ts_service_ports{${of},state="${state}"}`, count);
     expected.set(`kube_proxy_ts_pending_services{${of}}`, 0);
     expected.set(`kube_proxy_ts_synced{${of}}`, 1);
   }

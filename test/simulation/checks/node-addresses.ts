@@ -16,7 +16,7 @@ export function wrongAtOtherAddresses(simulation: Simulation): string | undefine
   const { history, mode, modes, world } = simulation;
   if (modes.size > 1 || mode === 'userspace') return undefined;
   const { machine } = world;
-  for (const port of history.services.flatMap((service) => history.current(service)))
+  for (const port of history.owned)
     for (const frontend of port.frontends)
       for (const nodeAddress of OTHER_ADDRESSES) {
         if (frontend.kind !== 'node-port' || nodeAddress === port.nodeAddress) continue;

@@ -95,7 +95,8 @@ export async function unreportedRejection(
   return undefined;
 }
 
-function subjectOf(service: string) {
+/** As events name it. */
+export function subjectOf(service: string) {
   const [namespace, name] = service.split('/');
   return { apiVersion: 'v1', kind: 'Service', namespace, name };
 }

@@ -1,4 +1,5 @@
 import type { Networks } from '../../model/addresses.js';
+import { byPrecedence } from '../../model/model.js';
 import type { Packet } from '../walks/packet-walk.js';
 import type { Mode } from '../world/settings.js';
 import { clientsOf, packetOf, type Client } from './clients.js';
@@ -84,12 +85,15 @@ export function probedFrontends(
     const whileWriting: readonly Fate[] = isClosed && !isQuiet ? ['drop'] : [];
     const allowedTo = (client: Client): ReadonlySet<Fate> =>
       new Set([...inStates(client).flat(), ...fates(ofOthers, client), ...whileWriting]);
+    const [owner] = ownersOf([...claims.flat(), ...ofOthers], frontend);
+    const allowedInTheEnd = (client: Client): ReadonlySet<Fate> =>
+      new Set(owner ? fates([owner], client) : inStates(client).flat());
     const probeOf = (client: Client): Probe => {
       let allowed: ReadonlySet<Fate> | undefined;
       return {
         client,
         packet: packetOf(port, client, frontend),
-        allowed: () => (allowed ??= allowedTo(client)),
+        allowed: () => (allowed ??= isQuiet ? allowedInTheEnd(client) : allowedTo(client)),
         inStates: () => inStates(client),
       };
     };
@@ -111,8 +115,24 @@ function frontendsIn(
   return found.values();
 }
 
+/** Those that claim this frontend; the first one has it. */
+export function ownersOf(
+  claims: readonly ExpectedPort[],
+  frontend: ExpectedFrontend,
+): readonly ExpectedPort[] {
+  const served = (port: ExpectedPort) => ({
+    port,
+    frontend: port.frontends.find((own) => isSame(own, frontend))!,
+    selection: port,
+  });
+  return claims
+    .map(served)
+    .sort(byPrecedence)
+    .map(({ port }) => port);
+}
+
 /** The ports that have this frontend. */
-function claimsIn(
+export function claimsIn(
   ports: readonly ExpectedPort[],
   frontend: ExpectedFrontend,
   { family }: ExpectedPort,

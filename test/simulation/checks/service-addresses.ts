@@ -11,11 +11,7 @@ export function drains({ mode, world }: Simulation, address: string | undefined)
 /** An address that mode ipvs has on its device although no Service has it any more (docs/spec/ipvs.md §3); undefined if there is none. */
 export function surplusAddress({ history, mode, world }: Simulation): string | undefined {
   if (mode !== 'ipvs') return undefined;
-  const wanted = new Set(
-    history.services
-      .flatMap((service) => history.current(service))
-      .flatMap(({ frontends }) => frontends.map(({ address }) => address)),
-  );
+  const wanted = new Set(history.ports.flatMap(({ frontends }) => frontends.map(({ address }) => address)));
   for (const { address } of world.machine.links.addresses(DEVICE))
     if (!wanted.has(address)) return `no Service has the address ${address}, which is on ${DEVICE}`;
   return undefined;
@@ -27,7 +23,7 @@ export function surplusAddress({ history, mode, world }: Simulation): string | u
  */
 export function missingServer({ history, mode, world }: Simulation): string | undefined {
   if (mode !== 'ipvs') return undefined;
-  for (const { key, frontends } of history.services.flatMap((service) => history.current(service)))
+  for (const { key, frontends } of history.ports)
     for (const { address, port, protocol } of frontends)
       if (address !== undefined && !world.machine.servers.find(serverAt({ address, port, protocol })))
         return `${key} has no virtual server at ${address} ${port}`;

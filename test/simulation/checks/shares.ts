@@ -20,7 +20,7 @@ const WITHIN = 1e-6;
 export function wrongShare(simulation: Simulation): string | undefined {
   const { history, mode, world } = simulation;
   if (mode === 'userspace') return undefined;
-  for (const port of history.services.flatMap((service) => history.current(service)))
+  for (const port of history.owned)
     for (const frontend of port.frontends) {
       const [client] = clientsOf(port);
       const shares = new Map<string, number>();
@@ -56,7 +56,7 @@ function problemOf(
 /** An endpoint of weight 0 that mode ipvs does not keep as a real server of weight 0 (docs/ipvs-mode.md); undefined if there is none. */
 export function missingWeightless({ history, mode, world }: Simulation): string | undefined {
   if (mode !== 'ipvs') return undefined;
-  for (const port of history.services.flatMap((service) => history.current(service)))
+  for (const port of history.owned)
     for (const frontend of port.frontends) {
       const { address } = frontend;
       if (address === undefined) continue;

@@ -5,6 +5,7 @@ import type { Simulation } from '../simulation.js';
 import { chosenOf } from '../steps/foreign/deed.js';
 import { ask, HEALTH, isProgrammed, METRICS } from './ask.js';
 import { falseExplanation } from './explanation-truth.js';
+import { presentModel } from './health-ports.js';
 import { falseMetric } from './metrics-truth.js';
 
 /**
@@ -21,9 +22,7 @@ export async function untruthOf(
   if (!status.inSync) return `status says that it waits: ${status.pendingReasons.join('; ')}`;
   for (const { family, programmed, degraded } of status.families) {
     const counted = programmed + degraded.length;
-    const ports = history.services
-      .flatMap((service) => history.current(service))
-      .filter((port) => port.family === family);
+    const ports = history.ports.filter((port) => port.family === family);
     if (counted !== ports.length)
       return `status counts ${counted} service ports of ${family} that are programmed; there are ${ports.length}`;
   }
@@ -33,11 +32,12 @@ export async function untruthOf(
   if (healthy.status !== 200) return `/healthz says ${healthy.status}: ${healthy.body}`;
   const { services } = JSON.parse((await ask(world, METRICS, '/debug/services')).body) as ServiceList;
   const listed = new Map(services.map((row) => [`${row.namespace}/${row.name}`, row]));
+  const conflicts = presentModel(simulation).conflicts();
   for (const service of history.services) {
     const ports = history.current(service);
     const row = listed.get(service);
     if (ports.length > 0 && !row) return `${service} is served and not listed`;
-    const contested = row?.cause === 'FrontendConflict' && isContested(simulation, service);
+    const contested = conflicts.includes(service);
     if (row && ports.length > 0 && row.state !== 'ok' && !contested && !(await isProgrammed(world, service)))
       return `${service} is served and said to be ${row.state}: ${row.reason}`;
     if (row && ports.length === 0 && row.frontends.length > 0)
@@ -57,18 +57,4 @@ export async function untruthOf(
   const { families } = JSON.parse((await ask(world, METRICS, '/debug/diff')).body) as DifferenceReport;
   const lines = families.flatMap((family) => family.lines);
   return lines.length === 0 ? undefined : `diff finds ${JSON.stringify(lines.slice(0, 3))}`;
-}
-
-/** Whether another Service has one of its frontends, too. */
-function isContested({ history }: Simulation, service: string): boolean {
-  const frontendsOf = (name: string): readonly string[] =>
-    history
-      .current(name)
-      .flatMap(({ family, frontends }) =>
-        frontends.map(({ address = '', port, protocol }) => `${family} ${address} ${port} ${protocol}`),
-      );
-  const own = new Set(frontendsOf(service));
-  return history.services.some(
-    (other) => other !== service && frontendsOf(other).some((frontend) => own.has(frontend)),
-  );
 }

@@ -4,7 +4,8 @@ import { listsSoFar, mayFindSilence, repairedUntil } from './budgets.js';
 import { staleFlow } from './flows.js';
 import { wrongOnLoopback } from './loopback-node-ports.js';
 import { wrongAtOtherAddresses } from './node-addresses.js';
-import { falseHealthAnswer, wrongHealthPort } from './health-ports.js';
+import { falseHealthAnswer, unreportedConflict, wrongHealthPort } from './health-ports.js';
+import { leak } from './leaks.js';
 import { lasting } from './lasting.js';
 import { missingServer, surplusAddress } from './service-addresses.js';
 import { missingWeightless, wrongShare } from './shares.js';
@@ -23,6 +24,8 @@ const LONG_IDLE = 3_600_000;
 const ONE_LONG_IDLE_IN = 100;
 /** … and two minutes in which next to nothing happens take a sixth of what a world takes, so that few quiet times become idle ones. */
 const ONE_IDLE_IN = 32;
+/** Whether something leaks is looked for at the end of so many worlds: a dozen changes. */
+const ONE_LEAK_IN = 6;
 /** Besides its state: each costs as much as all else. */
 const ASKED = ['diff', 'metrics', undefined] as const;
 /** What the program says costs a quarter of a start, and at the end of each world it is asked. */
@@ -72,13 +75,20 @@ export class WhenQuiet {
       Math.max(known, world.now + UNTIL_IT_KNOWS),
     );
     if (untruth !== undefined) return this.broken('what it says is true', untruth);
+    if (isLast && random.isOneIn(ONE_LEAK_IN)) {
+      const leaked = await leak(this.simulation);
+      if (leaked !== undefined) return this.broken('nothing leaks', leaked);
+    }
     if (!random.isOneIn(ONE_IDLE_IN)) return;
     const work = await this.workWhileIdle();
     if (work !== undefined) return this.broken('nothing is done while nothing happens', work);
   }
 
   private async untruth(asked: (typeof ASKED)[number]): Promise<string | undefined> {
-    return (await falseHealthAnswer(this.simulation)) ?? untruthOf(this.simulation, asked);
+    const { simulation } = this;
+    return (
+      unreportedConflict(simulation) ?? (await falseHealthAnswer(simulation)) ?? untruthOf(simulation, asked)
+    );
   }
 
   private async workWhileIdle(): Promise<string | undefined> {

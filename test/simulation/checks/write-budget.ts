@@ -4,6 +4,7 @@ import type { Change } from '../../support/api-server/object-store.js';
 import type { Step } from '../schedule/schedule.js';
 import type { Simulation } from '../simulation.js';
 import { isAboutRules, isOfTheMoment, mayConcernOthers, refusedServiceOf } from './blame.js';
+import type { Planned } from '../world/scheduler.js';
 import { areRefusals, mayFindSilence, refuses, STARTED } from './budgets.js';
 import { servicesOf } from './cluster-history.js';
 import { RETRY_DELAYS } from './retry-delays.js';
@@ -42,6 +43,8 @@ export class WriteBudget {
   /** A watch still waited, after trouble of a former round, when something was written: of that it tells later than others do. */
   private areHeardApart = false;
   private readonly steps: Step[] = [];
+  /** When what was rejected last must have been tried again. */
+  private awaited: Planned | undefined;
 
   constructor(private readonly simulation: Simulation) {}
 
@@ -83,16 +86,10 @@ export class WriteBudget {
     }
   }
 
-  /**
-   * Whether a retry may still come, of what packets tell nothing of: another time of affinity where there are no endpoints. No pause is
-   * longer than a second more than what fails has failed for.
-   */
+  /** Whether a retry may still come, of what packets tell nothing of: another time of affinity where there are no endpoints. */
   private get isTriedAgain(): boolean {
     const { refused, refusedSince, way } = this;
-    const pause = Math.min(
-      refused.at - refusedSince + RETRY_DELAYS.first * SECOND,
-      RETRY_DELAYS.longest * SECOND,
-    );
+    const pause = longestPause(refused.at - refusedSince);
     // Before a sync it waits until that is so long after the one before.
     const late = 2 * (way?.pause ?? 0) + TOGETHER.writes;
     return this.simulation.world.now <= refused.at + pause + late;
@@ -150,6 +147,7 @@ export class WriteBudget {
     getOrMake(this.writes, family, () => []).push(now);
     if (isTaken) return;
     this.refusedSince = Math.min(this.refusedSince, now);
+    this.awaitRetry(way);
     const before = this.refused;
     this.refused = now - before.at > way.together ? { at: now, IPv4: 0, IPv6: 0 } : { ...before, at: now };
     const refused = ++this.refused[family];
@@ -161,6 +159,33 @@ export class WriteBudget {
     this.breaks(`${family}: refused ${refused} times; expected ${most} at most`);
     // Or the world would wait for the round.
     this.simulation.world.proxy.kill();
+  }
+
+  /** Whatever is still missing when the pause is over after which it is to be written again (docs/recovery.md) was tried meanwhile. */
+  private awaitRetry(way: WayToWrite): void {
+    const { simulation } = this;
+    const { everyCommit, mode, world } = simulation;
+    const { proxy, scheduler, now } = world;
+    const pause = longestPause(now - this.refusedSince);
+    const begun = proxy.children.length;
+    const isLate = (): boolean =>
+      world.proxy === proxy &&
+      proxy.isRunning &&
+      this.isLimited &&
+      // Those that cannot read do not come to write, and show by programs that they start.
+      (proxy.children.length === begun || !this.steps.some(keepsFromReading)) &&
+      !proxy.children.some(({ hasEnded }) => !hasEnded) &&
+      !this.changes.some((time) => this.mayWaitSince(time - way.together)) &&
+      everyCommit.presentProblem([mode]) !== undefined;
+    this.awaited?.cancel();
+    this.awaited = scheduler.after(
+      pause + this.spacing + TOGETHER.writes + way.together,
+      () => {
+        simulation.active.add('retries come in time');
+        if (isLate()) simulation.breaks('retries come in time', `nothing is tried again after ${pause} ms`);
+      },
+      world.fate,
+    );
   }
 
   private breaks(detail: string): void {
@@ -241,6 +266,15 @@ export class WriteBudget {
     if (OF_ALL.has(change.collection)) this.ofAll.push(now);
     for (const service of servicesOf(change)) getOrMake(this.ofServices, service, () => []).push(now);
   }
+}
+
+/** In milliseconds: no pause is longer than a second more than what fails has failed for. */
+function longestPause(failedFor: number): number {
+  return Math.min(failedFor + RETRY_DELAYS.first * SECOND, RETRY_DELAYS.longest * SECOND);
+}
+
+function keepsFromReading({ name, args: [kind = '', program = ''] }: Step): boolean {
+  return name === 'program-fault' && kind === 'fails' && program !== 'restore';
 }
 
 /** After how many writes a round for so many suspects ends; the first one is before it. */

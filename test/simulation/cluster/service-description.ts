@@ -29,13 +29,17 @@ export interface ServiceDescription {
   readonly internalLocal: boolean;
   /** Seconds; 0 without affinity. */
   readonly affinity: number;
-  readonly hasRanges: boolean;
+  /** How many source ranges it has. */
+  readonly ranges: number;
   /** Over how many slices its endpoints are spread. */
   readonly slices: number;
+  /** From which its external addresses and node ports follow, instead: the number of another Service, which may have the same. */
+  readonly shared?: number | undefined;
   /** Of `kube-proxy-ts/load-balancing`. */
   readonly method?: BalancingMethod | undefined;
 }
 
+const MOST_RANGES = 3;
 const POLICIES = ['Cluster', 'Cluster', 'Cluster', 'Local'];
 /** Seconds. */
 const AFFINITIES = [1, 30, 10_800];
@@ -43,7 +47,7 @@ const LETTERS: Readonly<Record<Condition, string>> = { ready: '', unready: 'n', 
 
 /** As arguments of a step. */
 export function describe(service: ServiceDescription): readonly string[] {
-  const { number, type, ports, pods, externalLocal, internalLocal, affinity, hasRanges, slices, method } =
+  const { number, type, ports, pods, externalLocal, internalLocal, affinity, ranges, slices, method, shared } =
     service;
   const pod = ({ number: name, isLocal, condition, zone, weight }: PodDescription) =>
     `${isLocal ? '' : 'o'}${name}${LETTERS[condition]}${zone ? `z${zone}` : ''}${weight === undefined ? '' : `w${weight}`}`;
@@ -55,8 +59,9 @@ export function describe(service: ServiceDescription): readonly string[] {
     ...(externalLocal ? ['external=Local'] : []),
     ...(internalLocal ? ['internal=Local'] : []),
     ...(affinity > 0 ? [`affinity=${affinity}`] : []),
-    ...(hasRanges ? ['ranges'] : []),
+    ...(ranges > 0 ? [`ranges=${ranges}`] : []),
     ...(slices === 1 ? [] : [`slices=${slices}`]),
+    ...(shared === undefined ? [] : [`shared=${shared}`]),
     ...(method === undefined ? [] : [`method=${method}`]),
   ];
 }
@@ -73,8 +78,10 @@ export function parseDescription(args: readonly string[]): ServiceDescription {
     externalLocal: given.get('external') === 'Local',
     internalLocal: given.get('internal') === 'Local',
     affinity: Number(given.get('affinity') ?? 0),
-    hasRanges: given.has('ranges'),
+    // Schedules of before name one without its number.
+    ranges: given.has('ranges') ? Number(given.get('ranges') ?? 1) : 0,
     slices: Number(given.get('slices') ?? 1),
+    ...(given.has('shared') && { shared: Number(given.get('shared')) }),
     ...(given.has('method') && { method: given.get('method') as BalancingMethod }),
   };
 }
@@ -113,7 +120,7 @@ export function randomService(plan: Plan, number: number): ServiceDescription {
     externalLocal: plan.pick('external policy', POLICIES) === 'Local',
     internalLocal: random.isOneIn(8),
     affinity: random.isOneIn(5) ? random.pick(AFFINITIES) : 0,
-    hasRanges: random.isOneIn(4),
+    ranges: random.isOneIn(4) ? random.between(1, MOST_RANGES) : 0,
     slices: random.isOneIn(4) ? 2 : 1,
   };
 }
@@ -175,11 +182,11 @@ const CHANGES: Readonly<Record<string, Change>> = {
   type: (service, random) => ({
     ...service,
     type: random.pick(TYPES.slice(0, 4)),
-    hasRanges: random.isOneIn(3),
+    ranges: random.isOneIn(3) ? random.between(1, MOST_RANGES) : 0,
   }),
   affinity: (service, random) => ({
     ...service,
-    affinity: service.affinity > 0 ? 0 : random.pick(AFFINITIES),
+    affinity: random.pick([0, ...AFFINITIES].filter((seconds) => seconds !== service.affinity)),
   }),
   ports: (service, random) => ({
     ...service,

@@ -5,10 +5,7 @@ import type { PodDescription, ServiceDescription } from './service-description.j
 
 const THIS_NODE = 'node-1';
 const PREFIXES: Readonly<
-  Record<
-    IpFamily,
-    Readonly<Record<'service' | 'external' | 'balancer' | 'here' | 'elsewhere' | 'range', string>>
-  >
+  Record<IpFamily, Readonly<Record<'service' | 'external' | 'balancer' | 'here' | 'elsewhere', string>>>
 > = {
   IPv4: {
     service: '10.96.1.',
@@ -16,7 +13,6 @@ const PREFIXES: Readonly<
     balancer: '203.0.114.',
     here: '10.244.1.',
     elsewhere: '10.244.2.',
-    range: '203.0.115.0/24',
   },
   IPv6: {
     service: 'fd00:10:96::1:',
@@ -24,7 +20,6 @@ const PREFIXES: Readonly<
     balancer: '2001:db8:b::',
     here: 'fd00:10:244:1::',
     elsewhere: 'fd00:10:244:2::',
-    range: '2001:db8:c::/64',
   },
 };
 
@@ -35,10 +30,10 @@ export function serviceObject(
   description: ServiceDescription,
   families: readonly IpFamily[],
 ): ApiObject {
-  const { number, type, ports, externalLocal, internalLocal, affinity, hasRanges } = description;
+  const { number, type, ports, externalLocal, internalLocal, affinity, ranges, shared = number } = description;
   const annotations = annotationsOf(description, families);
   const own = (kind: 'service' | 'external' | 'balancer') =>
-    families.map((family) => `${PREFIXES[family][kind]}${number}`);
+    families.map((family) => `${PREFIXES[family][kind]}${kind === 'service' ? number : shared}`);
   const isExposed = type === 'nodeport' || type === 'balancer';
   const addresses = type === 'headless' ? ['None'] : own('service');
   const spec = {
@@ -64,7 +59,7 @@ export function serviceObject(
         ...named,
         port,
         targetPort: port + 8000,
-        ...(isExposed && { nodePort: 30_000 + number * 10 + index }),
+        ...(isExposed && { nodePort: 30_000 + shared * 10 + index }),
       };
     }),
     sessionAffinity: affinity > 0 ? 'ClientIP' : 'None',
@@ -74,7 +69,7 @@ export function serviceObject(
     ...((isExposed || type === 'external') && { externalTrafficPolicy: externalLocal ? 'Local' : 'Cluster' }),
     ...(type === 'balancer' && externalLocal && { healthCheckNodePort: 32_000 + number }),
     ...(type === 'balancer' &&
-      hasRanges && { loadBalancerSourceRanges: families.map((family) => PREFIXES[family].range) }),
+      ranges > 0 && { loadBalancerSourceRanges: families.flatMap((family) => rangesOf(family, ranges)) }),
   };
   const status =
     type === 'balancer'
@@ -82,6 +77,13 @@ export function serviceObject(
       : { loadBalancer: {} };
   const metadata = { namespace, name, ...(Object.keys(annotations).length > 0 && { annotations }) };
   return { apiVersion: 'v1', kind: 'Service', metadata, spec, status };
+}
+
+/** So many networks of sources, none of which is beside another one. */
+function rangesOf(family: IpFamily, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) =>
+    family === 'IPv4' ? `203.0.${115 + 2 * index}.0/24` : `2001:db8:c:${2 * index}::/64`,
+  );
 }
 
 function annotationsOf(

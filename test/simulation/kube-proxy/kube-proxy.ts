@@ -149,7 +149,7 @@ export class KubeProxy {
     const { faults, lock } = world.machine.programs;
     // What its tools do to it in trouble is another matter.
     if (!faults.areOver || !lock.isFree) return this.soon(BETWEEN_SYNCS);
-    const ports = history.services.flatMap((service) => history.current(service)).map(servedPort);
+    const ports = history.ports.map(servedPort);
     // An element of a map leads to one place: of two Services with one address the kernel rejects the whole transaction, and it tries again.
     if (mode === 'nftables' && isContested(ports)) return this.soon(BETWEEN_SYNCS);
     const { addresses, localNetworks } = history.ofNode;

@@ -178,5 +178,6 @@ export const remember = (family: IpFamily, set: string): Rule => [
 export const jump = (chain: string): RawExpression => verdict('JUMP', chain);
 export const goto = (chain: string): RawExpression => verdict('GOTO', chain);
 export const drop = verdict('DROP');
+export const returns = verdict('RETURN');
 /** What a number drawn is looked up by. */
 export const drawn = word;

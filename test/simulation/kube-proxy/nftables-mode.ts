@@ -198,15 +198,18 @@ class NftablesTable {
         this.element(isNodePort ? 'no-endpoint-nodeports' : 'no-endpoint-services', key, refusal, shown);
     }
     if (hasAny && port.isExternal) this.externalRules(port, external, cluster, local);
-    // One range is all that Services of a world have.
-    if (isFirewalled)
-      this.batch.addRule(firewall, [
-        ...this.within(nft.source(this.family), sourceRanges[0]!, false),
-        nft.drop,
-      ]);
+    if (isFirewalled) this.firewallRules(firewall, sourceRanges);
     this.endpointRules(port, cluster, port.cluster);
     this.endpointRules(port, local, port.local);
     if (port.affinity > 0) for (const endpoint of port.reachable) this.stickyRules(port, endpoint);
+  }
+
+  /** Several ranges are one set of kube-proxy's, and a rule each here, to the same effect. */
+  private firewallRules(firewall: string, [first, ...others]: readonly string[]): void {
+    const { batch, family } = this;
+    for (const range of others)
+      batch.addRule(firewall, [...this.within(nft.source(family), range), nft.returns]);
+    batch.addRule(firewall, [...this.within(nft.source(family), first!, false), nft.drop]);
   }
 
   private externalRules(port: ServedPort, external: string, cluster: string, local: string): void {

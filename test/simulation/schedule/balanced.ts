@@ -31,6 +31,49 @@ const OF_OTHERS = ['kube-proxy', 'go-back', 'former-version', 'former-version-ag
 /** Steps with the description of a Service, and where in their arguments its name is. */
 const NAMES: Readonly<Record<string, number>> = { put: 0, 'take-over': 1 };
 
+/** In one world in so many, Services have external addresses and node ports of another one, … */
+const ONE_COINCIDING_IN = 4;
+/** … if they are of the type that these have in that world. */
+const EXPOSED = ['nodeport', 'balancer', 'external'] as const;
+
+/** The number of one that has them from the beginning. */
+const TWIN = 90;
+
+/** The same with Services of one type that have the same external addresses and node ports, for some of the seeds. */
+export function coinciding({ settings, steps }: Schedule): Schedule {
+  const random = new Random(settings.seed).fork().fork().fork().fork();
+  // Which of them kube-proxy serves is left to chance, and what former versions left is written down.
+  const isPossible = steps.every(({ name }) => !OF_OTHERS.includes(name));
+  if (!isPossible || !random.isOneIn(ONE_COINCIDING_IN)) return { settings, steps };
+  const type = random.pick(EXPOSED);
+  const change = (step: Step): Step =>
+    withDescription(step, (_name, service) =>
+      service.type === 'headless' || service.type === 'name' ? service : { ...service, type, shared: 1 },
+    );
+  const [first, ...others] = steps.map(change);
+  if (first?.name !== 'put') return { settings, steps };
+  const twin = withDescription(first, (_name, service) => ({
+    ...service,
+    number: TWIN,
+    pods: service.pods.map((pod) => ({ ...pod, number: pod.number + 1 })),
+  }));
+  return { settings, steps: [first, { ...twin, args: [`shop/s${TWIN}`, ...twin.args.slice(1)] }, ...others] };
+}
+
+/** The same with another description of the Service, if it is a step with one. */
+function withDescription(
+  step: Step,
+  change: (name: string, service: ServiceDescription) => ServiceDescription,
+): Step {
+  const at = NAMES[step.name];
+  if (at === undefined) return step;
+  const [before, name, rest] = [step.args.slice(0, at), step.args[at]!, step.args.slice(at + 1)];
+  const described = parseDescription(rest);
+  // What is no part of a description stays.
+  const others = rest.filter((arg) => !describe(described).includes(arg));
+  return { ...step, args: [...before, name, ...describe(change(name, described)), ...others] };
+}
+
 type Choice = Pick<ServiceDescription, 'method'> & { readonly weights: Map<string, number | undefined> };
 
 /** In one world in so many, silent endpoints are ejected. */
@@ -70,17 +113,13 @@ export function balanced({ settings, steps }: Schedule): Schedule {
   const methods = BALANCING_METHODS.filter((method) => modes.every((mode) => METHODS[mode].includes(method)));
   const anyMethod = () => random.pick([undefined, undefined, ...methods]);
   const choices = new Map<string, Choice>();
-  const change = (step: Step): Step => {
-    const at = NAMES[step.name];
-    if (at === undefined) return step;
-    const [before, name, rest] = [step.args.slice(0, at), step.args[at]!, step.args.slice(at + 1)];
+  const change = (name: string, service: ServiceDescription): ServiceDescription => {
     const known = choices.get(name);
     const former = known ?? { method: anyMethod(), weights: new Map<string, number | undefined>() };
     const method = known && random.isOneIn(ONE_CHANGE_IN) ? anyMethod() : former.method;
     const choice: Choice = { method, weights: former.weights };
     choices.set(name, choice);
-    const described = parseDescription(rest);
-    const pods = described.pods.map((pod) => {
+    const pods = service.pods.map((pod) => {
       const place = `${pod.isLocal} ${pod.number}`;
       if (!choice.weights.has(place) || random.isOneIn(ONE_CHANGE_IN * 2))
         choice.weights.set(place, random.pick(weights));
@@ -88,9 +127,7 @@ export function balanced({ settings, steps }: Schedule): Schedule {
       const weight = choice.weights.get(place);
       return weight === undefined ? plain : { ...plain, weight };
     });
-    // What is no part of a description stays.
-    const others = rest.filter((arg) => !describe(described).includes(arg));
-    return { ...step, args: [...before, name, ...describe({ ...described, method, pods }), ...others] };
+    return { ...service, method, pods };
   };
-  return { settings, steps: steps.map(change) };
+  return { settings, steps: steps.map((step) => withDescription(step, change)) };
 }

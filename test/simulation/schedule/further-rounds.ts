@@ -6,7 +6,7 @@ import type { Schedule, Step } from './schedule.js';
 /** Of the worlds so many have clients whose endpoint goes, … */
 const ONE_FLOWING_IN = 3;
 /** … and of the others so many a Service that the kernel rejects for good. */
-const ONE_REJECTING_IN = 3;
+const ONE_REJECTING_IN = 2;
 /** Milliseconds after the rejected change until all trouble ends. */
 const REJECTED_FOR = 3_000;
 /** How a change is rejected in the modes where one Service alone can be. */

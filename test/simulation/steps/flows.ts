@@ -22,7 +22,7 @@ export const flows: StepKind = {
     if (simulation.modes.has('userspace')) return;
     rememberClient(simulation);
     let client = 20_000;
-    for (const port of history.services.flatMap((service) => history.current(service)))
+    for (const port of history.ports)
       for (const frontend of port.frontends) client += open(simulation, port, frontend, client);
   },
 };

@@ -14,7 +14,7 @@ export const silence: StepKind = {
   weight: 0,
   plan: () => [],
   perform({ history, world, mayBeEjected }) {
-    const ports = history.services.flatMap((service) => history.current(service));
+    const ports = history.ports;
     const port = ports.find(
       ({ frontends: [first], cluster }) => first!.protocol === 'TCP' && cluster.length > 1,
     );
