@@ -91,9 +91,9 @@ export function isAllowed(fate: Fate, allowed: ReadonlySet<Fate>, mode: Mode, is
   // A process without an endpoint takes a connection and closes it.
   if (mode === 'userspace') {
     const isUnclaimed = [...allowed].every((one) => one === 'untouched');
-    return placesOf(fate).includes(PROCESS)
-      ? !(isQuiet && isUnclaimed)
-      : allowed.size > 0 && [...allowed].every((one) => placesOf(one).length === 0);
+    const places = placesOf(fate);
+    if (places.length > 0) return places.includes(PROCESS) && !(isQuiet && isUnclaimed);
+    return [...allowed].every((one) => placesOf(one).length === 0);
   }
   if (mode !== 'ipvs') return false;
   // Services that nobody serves have virtual servers, too, in the end: one that is only tried again later is taken for lost with the next change.
