@@ -200,7 +200,7 @@ export function mayFindSilence(simulation: Simulation): boolean {
 }
 
 /** Until when the program may not have heard of what was written last: of some of it packets tell nothing, and all seems quiet. */
-export function silenceFoundUntil({ silencedAt }: Simulation): number {
+function silenceFoundUntil({ silencedAt }: Simulation): number {
   return silencedAt + SILENCE;
 }
 
