@@ -1,4 +1,4 @@
-import { BY_ADDRESS, CLUSTER_IPS } from '../../../src/domain/nftables/layout/sets.js';
+import { BY_ADDRESS, CLUSTER_IPS, RESTRICTED_FRONTENDS, sourcesSet } from '../../../src/domain/nftables/layout/sets.js';
 import { nodeChains } from '../../../src/domain/nftables/layout/node-rules.js';
 import { sourcesStructure, structuresOfClass } from '../../../src/domain/nftables/layout/structure.js';
 import type { Operation } from '../../../src/domain/nftables/layout/table.js';
@@ -67,4 +67,36 @@ it('elements have the service port that holds them in the end, and count one by 
   expect([...elements.servicePorts()]).toEqual(['default/b/tcp/http', 'default/c/tcp/http']);
   expect([elements.owner(0, 0), elements.owner(0, 1)]).toEqual(['default/b/tcp/http', 'default/c/tcp/http']);
   expect(elements.steps).toBe(2);
+});
+
+describe('sources of a frontend', () => {
+  const frontend = { key: '203.0.113.1 . tcp . 80' };
+  const source = { key: `${frontend.key} . 198.51.100.0` };
+  const [former, next] = ['default/a/tcp/http', 'default/b/tcp/http'] as const;
+  const deletion = { op: 'delete-elements', set: sourcesSet(24), elements: [source] };
+
+  it('are deleted together with its passing to another Service, so that they never count for that one', () => {
+    const change = new TableChange();
+    change.remove(RESTRICTED_FRONTENDS, frontend, former);
+    change.remove(sourcesSet(24), source, former);
+    change.add(RESTRICTED_FRONTENDS, frontend, next);
+    const { elements, unused } = changeTransactions(change, nothing, node, new Map());
+    expect(elements.operations).toContainEqual(deletion);
+    expect(unused.operations).toEqual([]);
+  });
+
+  it('are deleted together with other changes of its ranges', () => {
+    const change = new TableChange();
+    change.remove(sourcesSet(24), source, former);
+    expect(changeTransactions(change, nothing, node, new Map()).elements.operations).toEqual([deletion]);
+  });
+
+  it('stay until no packet meets them, if the frontend is restricted no more', () => {
+    const change = new TableChange();
+    change.remove(RESTRICTED_FRONTENDS, frontend, former);
+    change.remove(sourcesSet(24), source, former);
+    const { elements, unused } = changeTransactions(change, nothing, node, new Map());
+    expect(elements.operations).not.toContainEqual(deletion);
+    expect(unused.operations).toEqual([deletion]);
+  });
 });

@@ -112,7 +112,7 @@ export class EveryCommit {
         if (modes.length > 1 && !isQuiet && isAsUnanswered(fate, allowed)) continue;
         if (!isQuiet && lacksOnly(fate, allowed, this.simulation.mayBeEjected)) continue;
         if (!modes.some((mode) => isAllowed(fate, allowed, mode, isQuiet))) {
-          if (this.passesToAnother(frontend, isQuiet)) continue;
+          if (this.passesToAnother(frontend)) continue;
           if (this.isOpenUntilIpvsEnds(service, frontend, modes)) continue;
           // A virtual server that waits for its last connections refuses what rules would drop (docs/life-cycle.md).
           if (isAsUnanswered(fate, allowed) && drains(this.simulation, frontend.address)) continue;
@@ -167,14 +167,10 @@ export class EveryCommit {
       );
   }
 
-  /**
-   * An address that passes from one Service to another while the kernel rejects one of them may be served by neither; and has the source ranges of
-   * both until those of the former are removed, behind what leads to it (docs/simulation.md).
-   */
-  private passesToAnother({ kind }: ExpectedFrontend, isQuiet: boolean): boolean {
+  /** An address that passes from one Service to another while the kernel rejects one of them may be served by neither. */
+  private passesToAnother({ kind }: ExpectedFrontend): boolean {
     const { isContested, refusedSince } = this.simulation;
-    const hasRangesOfBoth = kind === 'load-balancer-ip' && !isQuiet;
-    return isContested && kind !== 'cluster-ip' && (refusedSince < Infinity || hasRangesOfBoth);
+    return isContested && kind !== 'cluster-ip' && refusedSince < Infinity;
   }
 
   private get modes(): readonly Mode[] {

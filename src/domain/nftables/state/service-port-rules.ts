@@ -3,7 +3,7 @@
 import { getOrMake } from '../../model/maps.js';
 import type { ServicePortKey } from '../../model/service-port-name.js';
 import type { Part } from '../../reconcile/owned-parts.js';
-import { LED_TO } from '../layout/sets.js';
+import { LED_TO, RESTRICTED_FRONTENDS, SOURCES_SETS } from '../layout/sets.js';
 import type { Structure } from '../layout/structure.js';
 import type { SetDefinition, SetElement } from '../layout/table.js';
 
@@ -76,6 +76,13 @@ interface SetChange {
   readonly unused: OwnedElements;
 }
 
+const SOURCES: ReadonlySet<SetDefinition> = new Set(SOURCES_SETS);
+
+/** The frontend of an element of a set of sources, which has the client behind it. */
+function frontendOfSource(key: string): string {
+  return key.slice(0, key.lastIndexOf(' . '));
+}
+
 /** The combined effect of a batch of replacements on the table: elements added and removed again cancel out. */
 export class TableChange {
   private readonly changes = new Map<SetDefinition, Map<string, ElementChange>>();
@@ -122,11 +129,21 @@ export class TableChange {
       const [removed, added, unused] = [none(), none(), none()];
       for (const { before, after, owner } of changes.values()) {
         if (before && after && sameElement(before, after)) continue;
-        if (before) place(!after && LED_TO.has(set) ? unused : removed, before, owner);
+        if (before) place(!after && this.isLedTo(set, before) ? unused : removed, before, owner);
         if (after) place(added, after, owner);
       }
       yield { set, removed, added, unused };
     }
+  }
+
+  /**
+   * Whether packets on their way may still be led to the element. Sources of a frontend that stays restricted are not: it may
+   * belong to another Service from now on, whose sources alone count.
+   */
+  private isLedTo(set: SetDefinition, { key }: SetElement): boolean {
+    if (!SOURCES.has(set)) return LED_TO.has(set);
+    const restricted = this.changes.get(RESTRICTED_FRONTENDS)?.get(frontendOfSource(key));
+    return restricted !== undefined && !restricted.after;
   }
 
   private changesOf(set: SetDefinition): Map<string, ElementChange> {
