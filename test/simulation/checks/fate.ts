@@ -78,7 +78,8 @@ function fateOf(outcome: Outcome): Fate {
   const places = outcome.draws.map(
     ({ address, port, masqueraded }) => `${address} ${port}${masqueraded ? '*' : ''}`,
   );
-  return describe(new Set(places), outcome.affinitySeconds > 0);
+  // A hash of the client always leads to the same endpoint, and nothing is remembered.
+  return describe(new Set(places), outcome.affinitySeconds > 0 && outcome.affinitySeconds < Infinity);
 }
 
 /**

@@ -47,8 +47,19 @@ const LETTERS: Readonly<Record<Condition, string>> = { ready: '', unready: 'n', 
 
 /** As arguments of a step. */
 export function describe(service: ServiceDescription): readonly string[] {
-  const { number, type, ports, pods, externalLocal, internalLocal, affinity, ranges, slices, method, shared } =
-    service;
+  const {
+    number,
+    type,
+    ports,
+    pods,
+    externalLocal,
+    internalLocal,
+    affinity,
+    ranges,
+    slices,
+    method,
+    shared,
+  } = service;
   const pod = ({ number: name, isLocal, condition, zone, weight }: PodDescription) =>
     `${isLocal ? '' : 'o'}${name}${LETTERS[condition]}${zone ? `z${zone}` : ''}${weight === undefined ? '' : `w${weight}`}`;
   return [

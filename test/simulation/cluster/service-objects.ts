@@ -30,7 +30,16 @@ export function serviceObject(
   description: ServiceDescription,
   families: readonly IpFamily[],
 ): ApiObject {
-  const { number, type, ports, externalLocal, internalLocal, affinity, ranges, shared = number } = description;
+  const {
+    number,
+    type,
+    ports,
+    externalLocal,
+    internalLocal,
+    affinity,
+    ranges,
+    shared = number,
+  } = description;
   const annotations = annotationsOf(description, families);
   const own = (kind: 'service' | 'external' | 'balancer') =>
     families.map((family) => `${PREFIXES[family][kind]}${kind === 'service' ? number : shared}`);
