@@ -66,7 +66,7 @@ export function judgeShares(
   for (const observation of observations) {
     const { client, target } = observation;
     const outcome = model.outcome(target, client);
-    if (outcome.kind !== 'endpoints' || outcome.affinitySeconds > 0) continue;
+    if (outcome.kind !== 'endpoints' || outcome.affinitySeconds > 0 || outcome.hashesSource) continue;
     const shares = new Map(
       model
         .draws(outcome, target, client)

@@ -47,6 +47,7 @@ it('a pod that is its own endpoint is masqueraded, and the others see its addres
   expect(outcome).toEqual({
     kind: 'endpoints',
     affinitySeconds: 0,
+    hashesSource: false,
     draws: [
       { address: '10.244.1.5', port: 8080, share: 0.5, masqueraded: true },
       { address: '10.244.2.6', port: 8080, share: 0.5, masqueraded: false },

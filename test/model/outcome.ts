@@ -16,7 +16,13 @@ export interface Draw {
 /** What a client sees when it opens a connection. */
 export type Outcome =
   /** Without any, in userspace mode, it is accepted and closed without data, and datagrams are dropped. */
-  | { readonly kind: 'endpoints'; readonly draws: readonly Draw[]; readonly affinitySeconds: number }
+  | {
+      readonly kind: 'endpoints';
+      readonly draws: readonly Draw[];
+      readonly affinitySeconds: number;
+      /** A client always gets the same endpoint, and nothing is remembered. */
+      readonly hashesSource: boolean;
+    }
   /** An ICMP error, or a reset. */
   | { readonly kind: 'rejected' }
   /** Silence. */
@@ -123,7 +129,7 @@ function drawn(
       // A client that is its own endpoint would get replies past the node.
       masqueraded: masquerade || one.address === client.source,
     }));
-  return { kind: 'endpoints', draws, affinitySeconds: hashesSource ? Infinity : affinitySeconds };
+  return { kind: 'endpoints', draws, affinitySeconds, hashesSource };
 }
 
 /** Source ranges concern addresses of load balancers only. */

@@ -138,7 +138,7 @@ export class TestbedModel {
     if (wrong)
       return `forwarded as ${JSON.stringify(wrong)}, which is none of ${JSON.stringify(outcome.draws)}`;
     const endpoints = new Set(forwarded.map(({ endpoint }) => endpoint));
-    if (outcome.affinitySeconds > 0 && endpoints.size > 1)
+    if ((outcome.affinitySeconds > 0 || outcome.hashesSource) && endpoints.size > 1)
       return `a client with session affinity got ${[...endpoints].join(' and ')}`;
     return refused > 0 ? `${refused} connections to endpoints were rejected` : undefined;
   }
@@ -163,7 +163,7 @@ export class TestbedModel {
     const wrong = answered.find((one) => !allowed.some((draw) => isSame(one, draw)));
     if (wrong) return `${JSON.stringify(wrong)} answered, which is none of ${JSON.stringify(allowed)}`;
     const endpoints = new Set(answered.map(({ endpoint }) => endpoint));
-    if (outcome.affinitySeconds > 0 && endpoints.size > 1)
+    if ((outcome.affinitySeconds > 0 || outcome.hashesSource) && endpoints.size > 1)
       return `a client with session affinity got ${[...endpoints].join(' and ')}`;
     const expected = allowed.length === 0 ? 0 : target.n;
     return answered.length === expected

@@ -78,8 +78,7 @@ function fateOf(outcome: Outcome): Fate {
   const places = outcome.draws.map(
     ({ address, port, masqueraded }) => `${address} ${port}${masqueraded ? '*' : ''}`,
   );
-  // A hash of the client always leads to the same endpoint, and nothing is remembered.
-  return describe(new Set(places), outcome.affinitySeconds > 0 && outcome.affinitySeconds < Infinity);
+  return describe(new Set(places), outcome.affinitySeconds > 0);
 }
 
 /**

@@ -264,7 +264,10 @@ export class WriteBudget {
     const { now } = world;
     this.areHeardApart ||= world.proxy === settledBy && !cluster.isFollowedCompletely;
     if (OF_ALL.has(change.collection)) this.ofAll.push(now);
-    for (const service of servicesOf(change)) getOrMake(this.ofServices, service, () => []).push(now);
+    // An address may come to another Service, or from it.
+    const { history, isContested } = this.simulation;
+    const services = isContested ? history.services : servicesOf(change);
+    for (const service of services) getOrMake(this.ofServices, service, () => []).push(now);
   }
 }
 

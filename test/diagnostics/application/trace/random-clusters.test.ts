@@ -43,7 +43,7 @@ function problemOf(
   answer: TraceAnswer,
 ): string | undefined {
   const outcome = model.outcome(target, client);
-  if (outcome.kind === 'endpoints' && outcome.affinitySeconds === Infinity) {
+  if (outcome.kind === 'endpoints' && outcome.hashesSource) {
     // The packet determines the endpoint.
     const places = outcome.draws.map(place);
     return answer.endpoints.every((one) => places.includes(hostPort(one.address, one.port)))
