@@ -1,4 +1,9 @@
-import { BY_ADDRESS, CLUSTER_IPS, RESTRICTED_FRONTENDS, sourcesSet } from '../../../src/domain/nftables/layout/sets.js';
+import {
+  BY_ADDRESS,
+  CLUSTER_IPS,
+  RESTRICTED_FRONTENDS,
+  sourcesSet,
+} from '../../../src/domain/nftables/layout/sets.js';
 import { nodeChains } from '../../../src/domain/nftables/layout/node-rules.js';
 import { sourcesStructure, structuresOfClass } from '../../../src/domain/nftables/layout/structure.js';
 import type { Operation } from '../../../src/domain/nftables/layout/table.js';
