@@ -104,6 +104,7 @@ async function testOn(series: string, mode: string, checks: ReadonlyMap<CheckNam
       KUBEPROXY: await copyProxy(exchange),
       STAND_IN: standIn.file,
       SCENARIOS: SCENARIOS.join(','),
+      IN_GUEST: '1',
     };
     const lines = [
       ...Object.entries(environment).map(([name, value]) => `export ${name}='${value}'`),

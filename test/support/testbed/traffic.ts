@@ -91,6 +91,9 @@ export class OpenConnection {
   }
 }
 
+/** Where a guest runs the test: there, so many connections a second as elsewhere would wait for the processor alone. */
+const LESS_OFTEN = process.env['IN_GUEST'] === undefined ? 1 : 5;
+
 /** A client that asks again and again, each time on a new connection, until it is stopped. */
 export class SteadyClient {
   private constructor(
@@ -106,7 +109,7 @@ export class SteadyClient {
   ): Promise<SteadyClient> {
     const { handle } = await host.ask<{ handle: number }>('startAsking', {
       ...destination,
-      everyMs,
+      everyMs: everyMs * LESS_OFTEN,
       timeoutMs,
     });
     return new SteadyClient(host, handle);
