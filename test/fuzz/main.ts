@@ -13,8 +13,8 @@ const HELP = `Programs random Services with a real proxy, sends real packets, an
   npm run fuzz -- --replay FILE                        what a failure wrote
   npm run fuzz -- --modes                              the modes that this kernel has
 
-Two stories for each processor run at once, or as many as --jobs has it: they wait more than they work. A failure is made simpler for
-ten minutes, and written to a file; --unshrunk leaves that out.
+--jobs sets how many stories run at once, by default two for each processor. A failure is simplified for ten minutes and written to a
+file; --unshrunk skips that.
 
 Modes: ${FUZZ_MODES.join(', ')}.
 `;

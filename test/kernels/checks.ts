@@ -66,7 +66,7 @@ const ofIptables = (variant: string): Checks => ({
   scenarios: tests('conformance/iptables', `over iptables-${variant} `),
 });
 
-/** The checks of each mode. A guest takes some ten times as long as the machine itself, so of each kind there is the most telling one. */
+/** The checks of each mode. A guest is about ten times slower than the machine, so each check runs only its most informative tests. */
 export const MODES: Readonly<Record<string, Checks>> = {
   nftables: {
     restart: tests('kernel/restart', 'a restart after SIGKILL'),

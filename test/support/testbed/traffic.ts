@@ -91,7 +91,7 @@ export class OpenConnection {
   }
 }
 
-/** Where a guest runs the test: there, so many connections a second as elsewhere would wait for the processor alone. */
+/** A guest is about ten times slower: at the usual rate, connections would time out because they wait for its processor. */
 const LESS_OFTEN = process.env['IN_GUEST'] === undefined ? 1 : 5;
 
 /** A client that asks again and again, each time on a new connection, until it is stopped. */
