@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 
@@ -69,14 +69,7 @@ function importsOf(path, read) {
 function directImports(path) {
   const { importedFiles } = ts.preProcessFile(readFileSync(path, 'utf8'));
   const names = importedFiles.map(({ fileName }) => fileName).filter((name) => /^\..*\.js$/.test(name));
-  return names.map((name) => join(path, '..', name.replace(/\.js$/, '.ts'))).filter(isThere);
-}
-
-function isThere(path) {
-  try {
-    readFileSync(path);
-    return true;
-  } catch {
-    return false;
-  }
+  return names
+    .map((name) => join(path, '..', name.replace(/\.js$/, '.ts')))
+    .filter((path) => existsSync(path));
 }

@@ -317,6 +317,11 @@ export class Simulation {
     return this.schedule.steps.some(({ args }) => args.some((arg) => arg.startsWith('shared=')));
   }
 
+  /** What follows this beginning of an argument of the program; undefined if it has none. */
+  argument(beginning: string): string | undefined {
+    return this.arguments.find((argument) => argument.startsWith(beginning))?.slice(beginning.length);
+  }
+
   /** A promise is broken now. */
   breaks(promise: string, detail: string): void {
     this.report({ promise, detail, at: this.world.now - this.world.beganAt });

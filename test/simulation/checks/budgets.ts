@@ -1,5 +1,6 @@
 import type { Step } from '../schedule/schedule.js';
 import type { Simulation } from '../simulation.js';
+import { longestRetryPause } from './retry-delays.js';
 
 /** Changes that users make, and controllers. */
 const OF_USERS: ReadonlySet<string> = new Set([
@@ -56,8 +57,6 @@ const REFUSING: Readonly<Record<string, readonly string[]>> = {
 };
 /** Simulated milliseconds: within which changes of users are programmed, in the modes that write each at once and in those that space writes. */
 const AT_ONCE = { nftables: 1_000, iptables: 3_000, ipvs: 3_000, userspace: 3_000 } as const;
-/** What fails is tried again when as long again has passed as it has failed for, from a second up to a minute (docs/recovery.md). */
-const RETRIES = { least: 1_000, most: 60_000 } as const;
 /** The same for requests to the API server; then it may wait for another second, as one server asks for, and lists (docs/life-cycle.md). */
 const REQUESTS = { least: 1_600, most: 60_000, besides: 8_000 } as const;
 /** A watch that gets nothing is closed after two minutes and a half. */
@@ -95,7 +94,7 @@ type Delay = readonly [kind: string, milliseconds: number];
  */
 export function timeToQuiet(simulation: Simulation, steps: readonly Step[]): number {
   const { cluster, mode, modes, world } = simulation;
-  const delays = new Map<string, number>([['users', AT_ONCE[mode] + spacingOf(simulation)]]);
+  const delays = new Map<string, number>([['users', AT_ONCE[mode] + 2 * minSyncPeriod(simulation)]]);
   const add = ([kind, milliseconds]: Delay): unknown =>
     delays.set(kind, Math.max(delays.get(kind) ?? 0, milliseconds));
   for (const step of steps) for (const delay of delaysBy(simulation, step)) add(delay);
@@ -113,7 +112,7 @@ function delaysBy(simulation: Simulation, step: Step): readonly Delay[] {
   const { mode } = simulation;
   const { name, args } = step;
   const lasted = simulation.timeSince(step);
-  const retries: Delay = ['retries', clamped(lasted + RETRIES.least, RETRIES.least, RETRIES.most)];
+  const retries: Delay = ['retries', longestRetryPause(lasted)];
   const restart = (pause: number): Delay => ['process', pause + RESTART];
   switch (name) {
     case 'start':
@@ -150,10 +149,9 @@ function longestPause(args: readonly string[]): number {
   return Math.max(0, ...args.map(Number).filter((number) => number >= 0));
 }
 
-/** In milliseconds: how far apart the arguments want writes to be (docs/configuration.md). */
-function spacingOf({ arguments: given }: Simulation): number {
-  const spacing = '--iptables-min-sync-period=';
-  return 2_000 * parseFloat(given.find((one) => one.startsWith(spacing))?.slice(spacing.length) ?? '0');
+/** How far apart the arguments want writes to be (docs/configuration.md), in milliseconds. */
+export function minSyncPeriod(simulation: Simulation): number {
+  return 1_000 * parseFloat(simulation.argument('--iptables-min-sync-period=') ?? '0');
 }
 
 function clamped(value: number, least: number, most: number): number {

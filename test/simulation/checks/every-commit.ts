@@ -42,7 +42,7 @@ export class EveryCommit {
   begin(): void {
     const { world } = this.simulation;
     this.beganAt = world.now;
-    // In a call of whoever writes.
+    // The kernel calls it while the program writes; what a check does must not count as work of the program.
     world.machine.onCommit(() => world.scheduler.as(world.fate, () => this.committed()));
   }
 

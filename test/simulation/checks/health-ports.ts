@@ -1,10 +1,8 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Model } from '../../model/model.js';
 import type { Cluster } from '../../model/objects.js';
 import { SERVICES, SLICES } from '../cluster/simulated-cluster.js';
 import type { Simulation } from '../simulation.js';
 import { ask } from './ask.js';
-import { subjectOf } from './others-served.js';
 
 /** Ports that Services of any world may have for health checks. */
 const FIRST_PORT = 32_000;
@@ -47,23 +45,6 @@ export async function falseHealthAnswer(simulation: Simulation): Promise<string 
       return `${said}; expected ${expected} and ${localEndpoints} local endpoints`;
   }
   return undefined;
-}
-
-/** A Service that lacks an address and port, since another one has it, and has no event; undefined if there is none. */
-export function unreportedConflict(simulation: Simulation): string | undefined {
-  const { cluster, history, schedule, world } = simulation;
-  const conflicts = presentModel(simulation).conflicts();
-  if (conflicts.length > 0) simulation.active.add('conflicts have events');
-  // Events are written to the log where there is no API server. A backup lacks the last ones.
-  const isRestored = schedule.steps.some(({ name, args }) => name === 'trouble' && args[0] === 'restored');
-  if (world.settings.source !== 'api' || isRestored) return undefined;
-  const reported = cluster.api
-    .objects('events.k8s.io/v1', 'Event')
-    .filter(({ reason }) => reason === 'FrontendConflict');
-  const silent = conflicts
-    .filter((service) => history.services.includes(service))
-    .find((service) => !reported.some(({ regarding }) => isDeepStrictEqual(regarding, subjectOf(service))));
-  return silent && `${silent} lacks an address that another Service has, and has no event`;
 }
 
 /** What the model of docs/spec makes of the objects that there are now. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Step } from '../schedule/schedule.js';
 import type { Simulation } from '../simulation.js';
 import { mayFindSilence } from './budgets.js';
+import { presentModel } from './health-ports.js';
 import { lasting } from './lasting.js';
 
 /** Simulated milliseconds within which all others have what they ask for. */
@@ -76,29 +77,41 @@ export async function unreportedRejection(
   // Events cannot be posted while the API server is in trouble, and go to the log where there is none.
   if (source !== 'api' || refused.size === 0 || steps.some(({ name }) => !LETS_EVENTS_PASS.has(name)))
     return undefined;
-  const isReported = (service: string): boolean =>
-    cluster.api
-      .objects('events.k8s.io/v1', 'Event')
-      .some(
-        ({ reason, regarding }) =>
-          reason === PROGRAMMING_FAILED && isDeepStrictEqual(regarding, subjectOf(service)),
-      );
   for (const service of refused) {
     if (!history.services.includes(service)) continue;
     const isWrong = (): boolean => everyCommit.problemOf(service, 'current') !== undefined;
     if (isWrong()) simulation.active.add('rejected Services have events');
     const silent = (): true | undefined =>
-      isWrong() && !isReported(service) && !simulation.violation ? true : undefined;
+      isWrong() && !hasEvent(simulation, service, PROGRAMMING_FAILED) && !simulation.violation
+        ? true
+        : undefined;
     if (await lasting(world, silent, world.now + REPORTED_WITHIN))
       return `${service} is rejected, and has no event ${PROGRAMMING_FAILED}`;
   }
   return undefined;
 }
 
-/** As events name it. */
-export function subjectOf(service: string) {
+/** A Service that lacks an address and port, since another one has it, and has no event; undefined if there is none. */
+export function unreportedConflict(simulation: Simulation): string | undefined {
+  const { history, schedule, world } = simulation;
+  const conflicts = presentModel(simulation).conflicts();
+  if (conflicts.length > 0) simulation.active.add('conflicts have events');
+  // Events are written to the log where there is no API server. A backup lacks the last ones.
+  const isRestored = schedule.steps.some(({ name, args }) => name === 'trouble' && args[0] === 'restored');
+  if (world.settings.source !== 'api' || isRestored) return undefined;
+  const silent = conflicts
+    .filter((service) => history.services.includes(service))
+    .find((service) => !hasEvent(simulation, service, 'FrontendConflict'));
+  return silent && `${silent} lacks an address that another Service has, and has no event`;
+}
+
+/** Whether the API server has an event of that reason on the Service. */
+function hasEvent({ cluster }: Simulation, service: string, reason: string): boolean {
   const [namespace, name] = service.split('/');
-  return { apiVersion: 'v1', kind: 'Service', namespace, name };
+  const subject = { apiVersion: 'v1', kind: 'Service', namespace, name };
+  return cluster.api
+    .objects('events.k8s.io/v1', 'Event')
+    .some((event) => event['reason'] === reason && isDeepStrictEqual(event['regarding'], subject));
 }
 
 /** The Service whose rules this step has refused until all trouble ends. */

@@ -5,9 +5,9 @@ import type { Step } from '../schedule/schedule.js';
 import type { Simulation } from '../simulation.js';
 import { isAboutRules, isOfTheMoment, mayConcernOthers, refusedServiceOf } from './blame.js';
 import type { Planned } from '../world/scheduler.js';
-import { areRefusals, mayFindSilence, refuses, STARTED } from './budgets.js';
+import { areRefusals, mayFindSilence, minSyncPeriod, refuses, STARTED } from './budgets.js';
 import { servicesOf } from './cluster-history.js';
-import { RETRY_DELAYS } from './retry-delays.js';
+import { longestRetryPause, RETRY_DELAYS } from './retry-delays.js';
 import { mayBeVerified } from './verifications.js';
 import { WAYS_TO_WRITE, type WayToWrite } from './ways-to-write.js';
 
@@ -15,14 +15,10 @@ import { WAYS_TO_WRITE, type WayToWrite } from './ways-to-write.js';
 const OF_ALL: ReadonlySet<string> = new Set(['/api/v1/nodes', '/apis/networking.k8s.io/v1/servicecidrs']);
 /** Milliseconds: writes that follow each other sooner are of one sync, or of some that changes led to at once; so are changes. */
 const TOGETHER = { writes: 100, changes: 20 } as const;
-/** Milliseconds. */
-const SECOND = 1_000;
 /** At one moment: one after a change, and one that is a retry, or a verification. */
 const SYNCS = 2;
 /** So many refusals at one moment are a round that does not end, whatever has happened. */
 const WITHOUT_AN_END = 1_000;
-/** Where writes must be so far apart, what comes just after the first of some changes waits for the next one (docs/configuration.md). */
-const SPACES_WRITES = '--iptables-min-sync-period=';
 /** Seconds, and the argument with which it is another one. What fails as a whole waits no longer. */
 const SYNC_PERIOD = { usual: 30, argument: '--iptables-sync-period=' } as const;
 
@@ -89,7 +85,7 @@ export class WriteBudget {
   /** Whether a retry may still come, of what packets tell nothing of: another time of affinity where there are no endpoints. */
   private get isTriedAgain(): boolean {
     const { refused, refusedSince, way } = this;
-    const pause = longestPause(refused.at - refusedSince);
+    const pause = longestRetryPause(refused.at - refusedSince);
     // Before a sync it waits until that is so long after the one before.
     const late = 2 * (way?.pause ?? 0) + TOGETHER.writes;
     return this.simulation.world.now <= refused.at + pause + late;
@@ -125,7 +121,7 @@ export class WriteBudget {
 
   /** How far apart writes must be, in milliseconds. */
   private get spacing(): number {
-    return Math.max(this.way?.pause ?? 0, parseFloat(this.argument(SPACES_WRITES) ?? '0') * SECOND);
+    return Math.max(this.way?.pause ?? 0, minSyncPeriod(this.simulation));
   }
 
   /** When users wrote something. */
@@ -166,7 +162,7 @@ export class WriteBudget {
     const { simulation } = this;
     const { everyCommit, mode, world } = simulation;
     const { proxy, scheduler, now } = world;
-    const pause = longestPause(now - this.refusedSince);
+    const pause = longestRetryPause(now - this.refusedSince);
     const begun = proxy.children.length;
     const isLate = (): boolean =>
       world.proxy === proxy &&
@@ -206,19 +202,13 @@ export class WriteBudget {
     return rounds * (ofChanges + this.retriesAfter(changes));
   }
 
-  /** What follows this beginning of an argument. */
-  private argument(beginning: string): string | undefined {
-    const found = this.simulation.arguments.find((argument) => argument.startsWith(beginning));
-    return found?.slice(beginning.length);
-  }
-
   /** How often a family may be synced, or verified after a failure, although nothing has changed. */
   private retriesAfter(changes: readonly number[]): number {
     const { ofAll } = this;
     const refusals = this.steps.filter(refuses);
     // Of rules that concern all nobody is to blame.
     const mayFailAsAWhole = ofAll.length > 0 || !refusals.every(isAboutRules);
-    const period = parseFloat(this.argument(SYNC_PERIOD.argument) ?? '') || SYNC_PERIOD.usual;
+    const period = parseFloat(this.simulation.argument(SYNC_PERIOD.argument) ?? '') || SYNC_PERIOD.usual;
     // A sync, and a verification.
     const ofAWhole = mayFailAsAWhole ? 2 * this.retries(changes, period) : 0;
     if (refusals.every(isOfTheMoment)) return ofAWhole;
@@ -269,11 +259,6 @@ export class WriteBudget {
     const services = isContested ? history.services : servicesOf(change);
     for (const service of services) getOrMake(this.ofServices, service, () => []).push(now);
   }
-}
-
-/** In milliseconds: no pause is longer than a second more than what fails has failed for. */
-function longestPause(failedFor: number): number {
-  return Math.min(failedFor + RETRY_DELAYS.first * SECOND, RETRY_DELAYS.longest * SECOND);
 }
 
 function keepsFromReading({ name, args: [kind = '', program = ''] }: Step): boolean {

@@ -190,8 +190,8 @@ export const LOOKED_UP_SETS: ReadonlySet<SetDefinition> = new Set([
 /** The others, which are listed to read them. */
 export const LISTED_SETS = POSSIBLE_SETS.filter((set) => !LOOKED_UP_SETS.has(set));
 
-/** Sets that a packet is matched against only because an element of another set, or of the firewall, has led it there. */
-export const LED_TO: ReadonlySet<SetDefinition> = new Set([...SOURCES_SETS, SLOTS, ...BEHIND_FRONTENDS]);
+/** Sets that a packet is matched against only because an element of another set has led it there. */
+export const LED_TO: ReadonlySet<SetDefinition> = new Set([SLOTS, ...BEHIND_FRONTENDS]);
 
 /**
  * The two kinds of frontend keys. A frontend with an address is found by address, protocol and port; a node port by

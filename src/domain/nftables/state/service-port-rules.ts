@@ -137,11 +137,12 @@ export class TableChange {
   }
 
   /**
-   * Whether packets on their way may still be led to the element. Sources of a frontend that stays restricted are not: it may
-   * belong to another Service from now on, whose sources alone count.
+   * Whether packets that are being processed may still be led to an element that goes. To a source they are only if its frontend is
+   * restricted no more: while it is, the sources of its present Service alone count.
    */
   private isLedTo(set: SetDefinition, { key }: SetElement): boolean {
-    if (!SOURCES.has(set)) return LED_TO.has(set);
+    if (LED_TO.has(set)) return true;
+    if (!SOURCES.has(set)) return false;
     const restricted = this.changes.get(RESTRICTED_FRONTENDS)?.get(frontendOfSource(key));
     return restricted !== undefined && !restricted.after;
   }
