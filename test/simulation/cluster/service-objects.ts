@@ -108,13 +108,25 @@ function annotationsOf(
   };
 }
 
+/** Of one Service in four, an Endpoints object is written by hand, and the cluster makes its slices from that. */
+function isMirrored({ number }: ServiceDescription): boolean {
+  return number % 4 === 1;
+}
+
+const MIRRORED = {
+  labels: { 'endpointslice.kubernetes.io/managed-by': 'endpointslicemirroring-controller.k8s.io' },
+  annotations: { 'endpoints.kubernetes.io/last-change-trigger-time': '2026-01-01T00:00:00Z' },
+};
+
 /** Its EndpointSlices. */
 export function sliceObjects(
   namespace: string,
   name: string,
-  { ports, pods, slices }: ServiceDescription,
+  description: ServiceDescription,
   families: readonly IpFamily[],
 ): readonly ApiObject[] {
+  const { ports, pods, slices } = description;
+  const mirrored = isMirrored(description);
   return families.flatMap((family) =>
     Array.from({ length: slices }, (_, index) => ({
       apiVersion: 'discovery.k8s.io/v1',
@@ -122,14 +134,17 @@ export function sliceObjects(
       metadata: {
         namespace,
         name: `${name}-${family.toLowerCase()}-${index}`,
-        labels: { 'kubernetes.io/service-name': name },
+        ...(mirrored && { annotations: MIRRORED.annotations }),
+        labels: { 'kubernetes.io/service-name': name, ...(mirrored && MIRRORED.labels) },
       },
       addressType: family,
       ports: ports.map((text) => {
         const { port, name: portName = '', protocol } = parsePort(text);
         return { name: portName, protocol, port: port + 8000 };
       }),
-      endpoints: pods.filter((_pod, at) => at % slices === index).map((pod) => endpointOf(pod, family)),
+      endpoints: pods
+        .filter((_pod, at) => at % slices === index)
+        .map((pod) => endpointOf(pod, family, mirrored)),
     })),
   );
 }
@@ -138,15 +153,19 @@ function addressOf({ number, isLocal }: PodDescription, family: IpFamily): strin
   return `${PREFIXES[family][isLocal ? 'here' : 'elsewhere']}${number}`;
 }
 
-function endpointOf(pod: PodDescription, family: IpFamily): object {
+function endpointOf(pod: PodDescription, family: IpFamily, mirrored: boolean): object {
   const { isLocal, condition, zone } = pod;
+  const isTerminating = condition === 'draining' || condition === 'dead';
   return {
     addresses: [addressOf(pod, family)],
     nodeName: isLocal ? THIS_NODE : 'node-2',
     conditions: {
       ready: condition === 'ready',
-      serving: condition === 'ready' || condition === 'draining',
-      terminating: condition === 'draining' || condition === 'dead',
+      // Endpoints objects have no other condition.
+      ...((isTerminating || !mirrored) && {
+        serving: condition === 'ready' || condition === 'draining',
+        terminating: isTerminating,
+      }),
     },
     ...(zone && { hints: { forZones: [{ name: `zone-${zone}` }] } }),
   };
