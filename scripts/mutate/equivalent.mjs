@@ -5,6 +5,7 @@ const ORDER = 'an order looks only at the sign';
  * is planted in.
  */
 export const EQUIVALENT = [
+  ['verdict/verdict.ts', ": 'cluster'", "'cluster'", 'only causes of the node are looked for'],
   ['.ts', '? -1 : 1', '1', ORDER],
   ['userspace/round-robin.ts', "?? ''", "''", 'no endpoint has either name'],
   ['traffic/sample.ts', '_FACTOR = 0x', '0x9e3779b1', 'other large numbers spread as well'],

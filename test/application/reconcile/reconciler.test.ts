@@ -3,6 +3,7 @@ import type { Backend } from '../../../src/application/ports/backend.js';
 import type { ReadOptions } from '../../../src/application/ports/driver.js';
 import { Reconciler } from '../../../src/application/reconcile/reconciler.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
+import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import { backendContract } from '../../../src/testing/contract/backend-contract.js';
 import type { BackendSubject } from '../../../src/testing/contract/backend-subject.js';
 import { sampleEntry, sampleNode, type SampleShape } from '../../../src/testing/contract/sample-services.js';
@@ -172,6 +173,45 @@ it('hands over the only rules that it kept, once their service port is known', a
   const moved = sample('one', { number: 2 });
   await next.apply(changed(moved), node);
   expect(kernel.lines).toEqual(await fresh(moved));
+});
+
+it('forgets the rules that it kept without an explanation when it starts again', async () => {
+  const one = sample('one', { number: 1 });
+  await backend.start([one], node);
+  const next = open();
+  await next.start([], node, { keepUnexplained: true });
+  expect(next.mayKeep(one.name)).toBe(true);
+  await next.start([], node);
+  expect([next.mayKeep(one.name), kernel.lines.size]).toEqual([false, 0]);
+});
+
+it('writes for the node of the last start or change', async () => {
+  const nodes: NodeNetwork[] = [];
+  const own = new Reconciler(
+    MEMORY,
+    new (class extends MemoryDriver {
+      override commit(change: Parameters<MemoryDriver['commit']>[0], given?: NodeNetwork) {
+        nodes.push(given!);
+        return super.commit(change);
+      }
+    })(kernel),
+    logger,
+  );
+  const [one, two, bad] = [1, 2, 3].map((number) => sample(`s${number}`, { number })) as [
+    ForwardingEntry,
+    ForwardingEntry,
+    ForwardingEntry,
+  ];
+  const [other, third] = [{ ...node }, { ...node }];
+  await own.start([one], node);
+  kernel.refuse = refusing(['s3'], 'anonymous');
+  await own.start([one, two, bad], other);
+  expect(nodes.length).toBeGreaterThan(0);
+  expect(nodes.every((given) => given === other)).toBe(true);
+  nodes.length = 0;
+  await own.apply([...changed(one), ...changed(bad)], third);
+  expect(nodes.length).toBeGreaterThan(1);
+  expect(nodes.every((given) => given === third)).toBe(true);
 });
 
 it('tells after a start which frontends of an earlier process are gone', async () => {

@@ -21,6 +21,11 @@ let table: ForwardingTable;
 let statuses: ServiceStatuses;
 let reports: ObjectReports;
 let unread: string[];
+/** What the source itself rejects. */
+let rejected: string[];
+let ejected: Set<string>;
+let waiting: Set<string>;
+let found: object | undefined | Error;
 let silent: Map<FamilyPortKey, ReadonlyMap<string, number>>;
 let told: string[];
 let obstacles: KernelObstacle[];
@@ -29,14 +34,28 @@ let verdicts: ServiceVerdicts;
 beforeEach(() => {
   clock = new FakeClock();
   state = new ClusterState();
-  table = new ForwardingTable();
+  ejected = new Set();
+  waiting = new Set();
+  found = undefined;
+  table = new ForwardingTable(() => ejected);
   statuses = new ServiceStatuses(undefined, undefined, (key) => verdicts.touch(key));
-  reports = new ObjectReports(new MemoryLogger(), clock, undefined, (key) => verdicts.touch(key));
+  rejected = [];
+  reports = new ObjectReports(
+    new MemoryLogger(),
+    clock,
+    () => rejected,
+    (key) => verdicts.touch(key),
+  );
   unread = [];
   silent = new Map();
   told = [];
   obstacles = [];
-  const loop = { family: 'IPv4' as const, table, unreadObjects: unread, isWaiting: () => false };
+  const loop = {
+    family: 'IPv4' as const,
+    table,
+    unreadObjects: unread,
+    isWaiting: (key: string) => waiting.has(key),
+  };
   verdicts = new ServiceVerdicts(
     {
       state,
@@ -45,6 +64,7 @@ beforeEach(() => {
       reports,
       answers: { unresponsive: () => new Map(silent) },
       obstacles: () => obstacles,
+      lookup: { find: () => (found instanceof Error ? Promise.reject(found) : Promise.resolve(found)) },
     },
     clock,
     ({ service: key, verdict }: JudgedService, former: Problem | undefined) =>
@@ -193,6 +213,131 @@ describe('ServiceVerdicts', () => {
     expect(verdicts.problems(1)).toMatchObject([
       { verdict: { state: 'error', cause: 'ForwardingDisabled', reason: 'net.ipv4.ip_forward is 0' } },
     ]);
+  });
+
+  it('follows what the source rejects, which it does not announce', () => {
+    given('a', 1);
+    expect(verdicts.counts()).toEqual({ ok: 1, warning: 0, error: 0 });
+    rejected.push('a.yaml:7: Service shop/a: spec.type: is missing');
+    expect(verdicts.problems(1)).toMatchObject([
+      {
+        verdict: {
+          state: 'error',
+          reason:
+            'it is invalid and ignored: a.yaml:7: spec.type: is missing; its last valid version stays in use',
+        },
+      },
+    ]);
+    rejected.length = 0;
+    expect(verdicts.counts()).toEqual({ ok: 1, warning: 0, error: 0 });
+    rejected.push('a.yaml:9: EndpointSlice shop/a-abcde: addressType: is missing');
+    expect(verdicts.counts()).toEqual({ ok: 0, warning: 0, error: 1 });
+  });
+
+  it('finds no invalid Service in the slices and the Services of like names', () => {
+    reports.report('EndpointSlice', 'shop/bad-abcde', ['no type'], false);
+    reports.report('Service', 'shop/good', ['an annotation'], true);
+    expect([verdicts.of('shop/bad'), verdicts.of('shop/good')]).toEqual([undefined, undefined]);
+  });
+
+  it('counts ejected endpoints, and their return', () => {
+    ejected.add('10.1.1.1:8080');
+    state.applyService(service({ name: 'a', ejectUnresponsiveEndpoints: true }));
+    state.applySlice(
+      slice('a-abcde', [sliceEndpoint('10.1.1.1'), sliceEndpoint('10.1.1.2')], { service: 'a' }),
+    );
+    program('a');
+    expect(verdicts.problems(1)).toMatchObject([{ verdict: { cause: 'UnresponsiveEndpoint' } }]);
+    ejected.clear();
+    table.update(state, ['shop/a'], FORWARDING);
+    verdicts.touch('shop/a');
+    expect(verdicts.counts()).toEqual({ ok: 1, warning: 0, error: 0 });
+  });
+
+  it('counts a port that is gone from the Service, and not from the kernel', () => {
+    given('a', 1);
+    statuses.set('IPv4', 'shop/a/tcp/old', failed);
+    expect(verdicts.problems(1)).toMatchObject([
+      { verdict: { state: 'error', reason: 'a port that it no longer has cannot be removed: EINVAL' } },
+    ]);
+    statuses.remove('IPv4', 'shop/a/tcp/old');
+    expect(verdicts.counts()).toEqual({ ok: 1, warning: 0, error: 0 });
+  });
+
+  it('counts a Service whose only family is not served, and one without ports as ok', () => {
+    state.applyService(service({ name: 'six', clusterIPs: { IPv6: 'fd00::1' } }));
+    state.applyService(service({ name: 'portless', ports: [] }));
+    verdicts.touchAll();
+    expect(verdicts.problems(9)).toMatchObject([
+      {
+        service: 'shop/six',
+        verdict: {
+          state: 'warning',
+          reason: 'its cluster IP is IPv6, and this node serves IPv4',
+        },
+      },
+    ]);
+    expect(verdicts.of('shop/portless')).toEqual({ state: 'ok', reason: '0 of 0 endpoints are ready' });
+  });
+
+  it('reports a change that waits for its sync when it is asked, and does not count it', () => {
+    given('a', 1);
+    waiting.add('shop/a');
+    expect(verdicts.of('shop/a')).toMatchObject({ state: 'warning', cause: 'Pending' });
+    expect(verdicts.counts()).toEqual({ ok: 1, warning: 0, error: 0 });
+    state.applyService(service({ name: 'new', clusterIPs: { IPv4: '10.96.7.9' } }));
+    expect(verdicts.of('shop/new')).toMatchObject({ state: 'warning', cause: 'Pending' });
+  });
+
+  it('counts Services that are not proxied by their own verdicts, until they are gone', () => {
+    state.leaveService('shop/pending', 'no-cluster-ip');
+    state.leaveService('shop/headless', 'headless');
+    verdicts.touch('shop/pending');
+    verdicts.touch('shop/headless');
+    expect(verdicts.counts()).toEqual({ ok: 0, warning: 1, error: 0 });
+    expect([verdicts.stateOf('shop/pending'), verdicts.stateOf('shop/headless')]).toEqual(['warning', 'ok']);
+    reports.report('Service', 'shop/headless', ['no port'], false);
+    expect(verdicts.of('shop/headless')).toMatchObject({ state: 'error', cause: 'InvalidObject' });
+    reports.forget('Service', 'shop/headless');
+    state.removeService('shop/pending');
+    verdicts.touch('shop/pending');
+    expect(verdicts.counts()).toEqual({ ok: 0, warning: 0, error: 0 });
+  });
+
+  it('returns the verdicts of a port in its family, and none of one that is gone', () => {
+    given('a', 0);
+    expect(verdicts.ofPort('IPv4', key('a'))).toMatchObject([{ cause: 'NoPodSelected' }]);
+    expect([verdicts.ofPort('IPv6', key('a')), verdicts.ofPort('IPv4', key('b'))]).toEqual([[], []]);
+  });
+
+  it('names the owner of a frontend that a port lost, and where packets go', () => {
+    given('a', 1, 1);
+    given('b', 1, 2);
+    const conflicts = [{ frontend: '10.96.7.1:80/TCP', owner: 'shop/a' }];
+    statuses.set('IPv4', key('b'), { state: 'degraded', sinceTime: timeText(1), reason: 'r', conflicts });
+    const b = table.entry(key('b'))!;
+    const lost = { ...b, requested: [{ ...b.frontends[0]!, address: '10.96.7.1' }] };
+    expect(verdicts.port(lost).frontends).toMatchObject([
+      { outcome: 'conflict', reason: 'belongs to shop/a, packets go to its endpoint 10.1.1.1:8080' },
+    ]);
+  });
+
+  it('queries the API server for a Service that is not known here', async () => {
+    given('a', 1);
+    expect(await verdicts.find('shop/a')).toMatchObject({ state: 'ok' });
+    expect(await verdicts.find('pay/a')).toMatchObject({
+      reason: 'there is no Service a in namespace pay; of that name there is shop/a',
+    });
+    const raw = { metadata: { namespace: 'pay', name: 'a' }, spec: { clusterIP: '10.96.0.9' } };
+    found = { ...raw, spec: { clusterIP: 'None' } };
+    expect(await verdicts.find('pay/a')).toMatchObject({ cause: 'Headless' });
+    found = { ...raw, spec: { ...raw.spec, ports: [{ port: 80 }] } };
+    expect(await verdicts.find('pay/a')).toMatchObject({ cause: 'Unknown', state: 'warning' });
+    found = new Error('timeout');
+    expect(await verdicts.find('pay/a')).toMatchObject({
+      cause: 'Unknown',
+      reason: expect.stringMatching(/cannot be queried: timeout$/) as string,
+    });
   });
 
   it('judges what has just changed before it stops, and nothing afterwards', () => {

@@ -61,3 +61,50 @@ it('of service ports that lack something besides rules are degraded until it is 
   outcomes.record([pay], { written: 0, failed: [] });
   expect(statuses.get('IPv4', pay.key)).toMatchObject({ state: 'programmed' });
 });
+
+it('of many that fail together ten are logged, and how many more there are', () => {
+  const ports = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      key: `shop${index}/cart/tcp/` as const,
+      reason: 'EINVAL',
+      ...(index > 10 && { waits: true as const }),
+    }));
+  const messages = () => logger.at('debug').map(({ message }) => message);
+  outcomes.record([], { written: 0, failed: ports(10) });
+  expect(messages()).toEqual(
+    Array(10).fill('cannot program the service port; it keeps its rules in the kernel'),
+  );
+  logger.clear();
+  outcomes.record([], { written: 0, failed: ports(13) });
+  expect(messages()).toHaveLength(11);
+  expect(logger.at('debug').at(-1)!.facts).toEqual({ family: 'IPv4', more: 3, waiting: 2 });
+});
+
+it('of failed service ports are counted without those that wait, since the first failure', () => {
+  const failed = (more: object = {}) =>
+    outcomes.record([], { written: 0, failed: [{ ...refused, ...more }] });
+  failed({ waits: true });
+  expect(outcomes.attempts(pay.key)).toBe(0);
+  clock.advance(1_000);
+  failed({ limitedBy: 'mode' });
+  expect(statuses.get('IPv4', pay.key)).toEqual({
+    state: 'failed',
+    sinceTime: timeText(1_000),
+    reason: 'no room',
+    attempts: 1,
+    limitedBy: 'mode',
+  });
+  expect([outcomes.limitOf(pay.key), outcomes.limitOf(cart.key)]).toEqual(['mode', undefined]);
+  outcomes.record([{ key: pay.key, entry: undefined }], { written: 0, failed: [] });
+  expect([statuses.get('IPv4', pay.key), outcomes.attempts(pay.key)]).toEqual([undefined, undefined]);
+});
+
+it('keep their note while they fail, as it is not known to be gone', () => {
+  outcomes.record([pay], noted('f'));
+  outcomes.record([pay], { written: 0, failed: [refused] });
+  outcomes.setMissing(pay.key, undefined);
+  outcomes.record([], { written: 0, failed: [], notes: [] });
+  expect(statuses.get('IPv4', pay.key)).toMatchObject({ state: 'failed' });
+  outcomes.record([pay], { written: 0, failed: [] });
+  expect(statuses.get('IPv4', pay.key)).toMatchObject({ state: 'programmed' });
+});

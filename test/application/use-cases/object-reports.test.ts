@@ -1,3 +1,6 @@
+import { ObjectReports } from '../../../src/application/use-cases/object-reports.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { rawSlice, rawService } from '../../support/objects.js';
 import { Bench } from './bench.js';
 
@@ -99,4 +102,55 @@ it('an object is reported until it is corrected or deleted', () => {
   expect(bench.reports.rejected).toHaveLength(1);
   bench.events.deleted('Service', { namespace: 'shop', name: 'cart' });
   expect(bench.reports.rejected).toEqual([]);
+});
+
+describe('problems of which the source itself reports', () => {
+  const unread = [
+    'a.yaml:7: Service shop/cart: spec.type: is missing',
+    'a.yaml:9: EndpointSlice shop/cart-abcde: addressType: is missing',
+    'a.yaml:11: EndpointSlice shop/other-fghij: addressType: is missing',
+    'a.yaml:13: Endpoints shop/dns: subsets: is missing',
+    'b.yaml: EACCES',
+  ];
+  const reports = new ObjectReports(new MemoryLogger(), new FakeClock(), () => unread);
+
+  it('belong to the Service that they are named after, or whose slices they name', () => {
+    const of = (service: string, ...slices: string[]) =>
+      reports.of(service, slices).map(({ object }) => object);
+    expect(of('shop/cart')).toEqual(['Service shop/cart', 'EndpointSlice shop/cart-abcde']);
+    expect(of('shop/none', 'shop/other-fghij')).toEqual(['EndpointSlice shop/other-fghij']);
+    expect(of('shop/dns')).toEqual(['Endpoints shop/dns']);
+    expect(of('shop/none')).toEqual([]);
+    expect(reports.unreadServices).toEqual(['shop/cart', 'shop/cart', 'shop/other', 'shop/dns']);
+  });
+
+  it('are counted by kind, those without an object as unreadable', () => {
+    reports.report('Node', 'n1', ['no name'], false);
+    reports.report('Service', 'shop/web', ['an annotation'], true);
+    expect(Object.fromEntries(reports.ignoredByKind)).toEqual({
+      Service: 1,
+      EndpointSlice: 2,
+      Endpoints: 1,
+      Node: 1,
+      ServiceCIDR: 0,
+      unreadable: 1,
+    });
+    expect([reports.unusable.length, reports.ignored.length, reports.partlyIgnored]).toEqual([6, 5, 1]);
+    expect([reports.rejected, reports.rejectedServices]).toEqual([['Node n1: no name'], []]);
+  });
+
+  it('of one object are named up to 1,024 characters', () => {
+    const named = (...lengths: readonly number[]): string => {
+      reports.report(
+        'Service',
+        'shop/long',
+        lengths.map((length) => 'x'.repeat(length)),
+        true,
+      );
+      return reports.of('shop/long', [])[0]!.text;
+    };
+    expect(named(1_024, 5)).toBe('x'.repeat(1_024));
+    expect(named(1_023, 5)).toBe(`${'x'.repeat(1_023)}; x… (4 more characters)`);
+    expect(named(500, 500).length).toBe(1_002);
+  });
 });

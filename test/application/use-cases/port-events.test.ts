@@ -9,7 +9,7 @@ import {
 } from '../../../src/application/use-cases/port-events.js';
 import { conflict } from '../../../src/domain/verdict/conflicts.js';
 import { limited, noEndpoint, programmingFailed } from '../../../src/domain/verdict/sentences.js';
-import type { Verdict } from '../../../src/domain/verdict/verdict.js';
+import { CAUSES, type Cause, type Verdict } from '../../../src/domain/verdict/verdict.js';
 import { servicePortKey } from '../../../src/domain/model/service-port-name.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
@@ -163,5 +163,52 @@ it('an error of this node is a warning in the log, once, and its end is told; al
     cause: 'ProgrammingFailed',
     reason: failed.reason,
     nextStep: failed.nextStep,
+  });
+});
+
+describe('of all causes', () => {
+  /** They follow from the objects alone. */
+  const shared = [
+    'AllTerminating',
+    'ExternalName',
+    'Headless',
+    'InvalidObject',
+    'NoClusterIP',
+    'NoEndpoint',
+    'NoEndpointSlice',
+    'NoPodSelected',
+    'NoReadyEndpoint',
+    'NoSuchPort',
+    'NoSuchTargetPort',
+    'NotFound',
+    'OnlyTerminating',
+    'OtherFamily',
+    'OtherProtocol',
+    'OtherProxy',
+  ];
+  const all = Object.keys(CAUSES).sort() as Cause[];
+  const problemOf = (cause: Cause): JudgedService => ({
+    service: `shop/${cause}`,
+    verdict: { state: 'error', cause, reason: 'it is', nextStep: 'fix it' },
+  });
+
+  it('those that are the same on every node are events of all nodes', () => {
+    const clock = new FakeClock();
+    const verdictOf = (service: string) => problemOf(service.slice('shop/'.length) as Cause).verdict;
+    const lasting = new LastingProblems(recorder, verdictOf, clock, () => 0);
+    for (const cause of all) lasting.changed(problemOf(cause), undefined);
+    clock.advance(600_000);
+    expect(posted.map(({ reason }) => reason)).toEqual(shared);
+  });
+
+  it('those of this node are warnings in the log, and their end is told', () => {
+    const logger = new MemoryLogger();
+    const log = loggedVerdicts(logger, new FakeClock());
+    const own = all.filter((cause) => !shared.includes(cause) && cause !== 'NoLocalEndpoint');
+    for (const cause of all) log(problemOf(cause), undefined);
+    expect(logger.at('warn').map(({ facts }) => facts.cause)).toEqual(own);
+    for (const cause of all) log({ ...problemOf(cause), verdict: ok }, { state: 'error', cause });
+    const over = logger.at('info').map(({ facts }) => (facts as { service: string }).service);
+    expect(over).toEqual(own.map((cause) => `shop/${cause}`));
   });
 });

@@ -1,5 +1,10 @@
 import fc from 'fast-check';
-import { SlotBudget, type SlotDemand } from '../../../src/domain/balancing/slot-budget.js';
+import {
+  BYTES_OF_SLOT,
+  SLOT_LIMITS,
+  SlotBudget,
+  type SlotDemand,
+} from '../../../src/domain/balancing/slot-budget.js';
 
 const LIMITS = { ofService: 100, ofNode: 250 };
 const demand = (slots: number, createdAt: number, ...tables: number[]): SlotDemand => ({
@@ -103,4 +108,18 @@ describe('the budget of slots', () => {
       }),
     );
   });
+});
+
+it('a Service has 65,536 slots at most, and a node 524,288, which is 42 MB', () => {
+  const budget = new SlotBudget();
+  const full = SLOT_LIMITS.ofService;
+  for (let number = 0; number < 8; number++)
+    budget.request(`a/${number}`, demand(65_536, number, number + 1));
+  budget.request('a/one', demand(1, 9, 10));
+  budget.request('a/more', demand(full + 1, 0, 11));
+  budget.decide();
+  expect([budget.used, full, SLOT_LIMITS.ofNode * BYTES_OF_SLOT]).toEqual([524_288, 65_536, 41_943_040]);
+  expect(budget.reason('a/one')).toBe('1 slots are needed, and older Services use up the 524288 of the node');
+  expect(budget.reason('a/more')).toBe('65537 slots are needed, and a Service may have 65536');
+  expect(budget.deniedServices).toBe(2);
 });

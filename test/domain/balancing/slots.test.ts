@@ -1,4 +1,13 @@
-import { slotShares, slotsOf, tableSize, TABLE_SIZES } from '../../../src/domain/balancing/slots.js';
+import {
+  maglevTable,
+  MOST_SLOTS,
+  slotCount,
+  slotShares,
+  slotsOf,
+  tableNumber,
+  tableSize,
+  TABLE_SIZES,
+} from '../../../src/domain/balancing/slots.js';
 import type { Endpoint } from '../../../src/domain/model/endpoint.js';
 
 function endpoints(...weights: readonly (number | undefined)[]): readonly Endpoint[] {
@@ -96,4 +105,46 @@ describe('the slots of a choice', () => {
     expect(slotsOf(elsewhere, balancing)).toEqual(slotsOf(list, balancing));
     expect(slotsOf(elsewhere.with(0, list[0]!), balancing)).not.toEqual(slotsOf(list, balancing));
   });
+
+  it('are counted without making them', () => {
+    for (const list of [
+      endpoints(1),
+      endpoints(1, 1),
+      endpoints(3, 1),
+      endpoints(1000, 999),
+      endpoints(0, 5),
+    ])
+      for (const method of ['random', 'round-robin', 'maglev', 'maglev-source'] as const)
+        for (const isTable of [false, true])
+          expect(slotCount(list, { method }, isTable)).toBe(slotsOf(list, { method }, isTable)?.length);
+  });
+
+  it('have weights met exactly up to a period of 1021, and a table beyond', () => {
+    const random = { method: 'random' } as const;
+    expect(slotCount(endpoints(1000, 21), random)).toBe(1021);
+    expect(slotCount(endpoints(1000, 23), random)).toBe(8191);
+    expect(slotCount(endpoints(1000, 21), random, true)).toBe(8191);
+    expect(slotCount(endpoints(1, 1), random)).toBeUndefined();
+    expect(slotCount(endpoints(1, 1), random, true)).toBe(1021);
+  });
+
+  it('of one list are kept for each method and size', () => {
+    const list = endpoints(3, 1);
+    const turns = slotsOf(list, { method: 'random' });
+    const hashed = slotsOf(list, { method: 'maglev' });
+    expect(slotsOf(list, { method: 'random' })).toBe(turns);
+    expect(slotsOf(list, { method: 'maglev-source' })).toBe(hashed);
+    expect([turns?.length, hashed?.length]).toEqual([4, 2039]);
+  });
+});
+
+// A new version must not move the connections of clients: not the order of a table, nor its number.
+it('tables and their numbers are those of former versions', () => {
+  expect(MOST_SLOTS).toBe(16_381);
+  expect(Array.from(maglevTable(['10.244.1.1', '10.244.1.2', '10.244.1.3'], [1, 2, 1], 13))).toEqual([
+    1, 0, 0, 1, 0, 1, 0, 1, 1, 1, 2, 2, 2,
+  ]);
+  expect([tableNumber('shop/cart/tcp/http', 'cluster'), tableNumber('shop/cart/tcp/http', 'local')]).toEqual([
+    1_622_200_332, 3_679_740_375,
+  ]);
 });

@@ -69,6 +69,26 @@ describe('WaitingChanges', () => {
     expect(waiting.empty).toBe(true);
   });
 
+  it('are handed out at once up to 2,000 elements, and those of a Service of up to 250 come first', () => {
+    waiting = new WaitingChanges();
+    waiting.add(ports('a', 2_000));
+    expect(waiting.take()).toHaveLength(2_000);
+    waiting.add([...ports('large', 1_750), ...ports('light', 250, 3_001), added(entry('late', 'x', 5_000))]);
+    const first = names(waiting.take());
+    expect([first.length, first[0], first[250], first[251]]).toEqual([
+      2_000,
+      'light:p3001',
+      'late:x',
+      'large:p1',
+    ]);
+    expect(names(waiting.take())).toEqual(['large:p1750']);
+    waiting.add([...ports('large', 1_750), ...ports('other', 251, 3_001)]);
+    const second = names(waiting.take());
+    expect([second.length, second[0], second.at(-1)]).toEqual([2_000, 'large:p1', 'other:p3250']);
+    expect(names(waiting.take())).toEqual(['other:p3251']);
+    expect(waiting.take()).toEqual([]);
+  });
+
   it('of two large Services come in turn', () => {
     waiting.add([...ports('one', 20), ...ports('two', 20, 100)]);
     const owners = [1, 2, 3, 4].map(() => [

@@ -8,7 +8,7 @@ import {
 import { isServiceChain, ServiceChainNames } from '../../../src/domain/iptables/chain-names.js';
 import { parseSave } from '../../support/iptables/parse-save.js';
 import { probability } from '../../../src/domain/iptables/endpoint-chains.js';
-import { comment, quoted } from '../../../src/domain/iptables/rule-text.js';
+import { comment, quoted, UnsafeRuleTextError } from '../../../src/domain/iptables/rule-text.js';
 import { renderSave } from '../../support/iptables/render-save.js';
 import type { Protocol } from '../../../src/domain/model/service-port-name.js';
 
@@ -50,6 +50,12 @@ describe('probabilities, as iptables-save prints them', () => {
 });
 
 describe('quoting', () => {
+  it('shows the first 200 characters of a text that cannot be written', () => {
+    const shown = (length: number) => new UnsafeRuleTextError('comment', 'x'.repeat(length)).message;
+    expect(shown(200)).toBe(`comment "${'x'.repeat(200)}" cannot be written to iptables`);
+    expect(shown(201)).toBe(`comment "${'x'.repeat(200)}…" cannot be written to iptables`);
+  });
+
   it.each([
     ['web', 'web'],
     ['shop/cart', '"shop/cart"'],

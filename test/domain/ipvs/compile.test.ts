@@ -113,6 +113,19 @@ describe('the worked example (docs/spec/ipvs.md §11)', () => {
     ]);
   });
 
+  it('makes connections persist only where the Service has an affinity', () => {
+    const { servers: compiled } = ipvsDesiredTables(desiredStateOf([CART, DNS]), NODE, RECORDED_HOST);
+    const facts = compiled.map(({ server: { address: at, flags, persistenceSeconds } }) => [
+      at,
+      flags,
+      persistenceSeconds,
+    ]);
+    expect(facts.filter(([at]) => at !== '192.0.2.11').sort()).toEqual([
+      ['10.96.0.10', 0, 0],
+      ['10.96.10.1', 1, 600],
+    ]);
+  });
+
   it('has these addresses and members', () => {
     const bound = ['10.96.0.10', '10.96.10.1', '10.96.10.2', '198.18.0.9', '203.0.113.80'];
     expect(addresses).toEqual(bound);
