@@ -8,9 +8,16 @@ import type { NftablesServicePortRules } from '../../../src/domain/nftables/stat
 import { NftablesAdoptedRules } from '../../../src/domain/nftables/state/adopted-rules.js';
 import { contentsOf, type TableContents } from '../../support/nftables/table-contents.js';
 import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
-import { servicePortKey } from '../../../src/domain/model/service-port-name.js';
+import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
+import {
+  servicePortKey,
+  type Protocol,
+  type ServicePortName,
+} from '../../../src/domain/model/service-port-name.js';
+import { REJECTED_NODE_PORTS } from '../../../src/domain/nftables/layout/sets.js';
 import { unexplainedOwner } from '../../../src/domain/reconcile/claims.js';
 import { serviceEntries } from '../../support/iptables/arbitraries.js';
+import { endpoint as sampleEndpoint, FORWARDING, service } from '../../support/samples.js';
 
 function hasEachFrontendOnce({ frontends }: ForwardingEntry): boolean {
   return new Set(frontends.map(({ address, port }) => `${address} ${port}`)).size === frontends.length;
@@ -101,6 +108,51 @@ describe.each(IP_FAMILIES)('rules that are read back (%s)', (family) => {
     expect(frontends(keysOf(udp), 'tcp')).toEqual([]);
     const unexplained = keysOf(udp, unexplainedOwner(adopted.labelsOf(udp.name)[0]!));
     for (const protocol of ['tcp', 'udp']) expect(frontends(unexplained, protocol)).not.toEqual([]);
+  });
+
+  it('of a port that has another name by now are found by its frontends, in its own Service only', () => {
+    const entry = fc.sample(
+      serviceEntries(family, 'a').map(([first]) => first!),
+      { numRuns: 1, seed: 7 },
+    )[0]!;
+    const compiled = compileNftables(entry);
+    const { sets } = tableOf(composed(new Map([[entry.key, compiled]])));
+    const read = (name: ServicePortName) => {
+      const adopted = new NftablesAdoptedRules(sets, new NftablesDesiredState());
+      return adopted.rules(adopted.labelsOf(name, compiled), servicePortKey(name))?.map(({ key }) => key);
+    };
+    const renamed = { ...entry.name, port: 'renamed' };
+    expect(read(renamed)?.sort()).toEqual(read(entry.name)?.sort());
+    expect(read({ ...renamed, name: 'b' })).toBeUndefined();
+    expect(read({ ...renamed, namespace: `${renamed.namespace}-b` })).toBeUndefined();
+  });
+
+  it('have the rejection of each node port on loopback addresses, where its protocol is rejected', () => {
+    const [port] = service().ports;
+    const endpoint = sampleEndpoint(family === 'IPv4' ? '10.1.1.1' : 'fd00::1');
+    const [entry] = forwardService(
+      service({
+        type: 'NodePort',
+        clusterIPs: { IPv4: '10.96.7.1', IPv6: 'fd00:96::1' },
+        ports: [{ ...port!, nodePort: 30080 }],
+      }),
+      () => [endpoint],
+      { ...FORWARDING, family },
+    );
+    const { sets } = tableOf(composed(new Map([[entry!.key, compileNftables(entry!)]])));
+    const rejections = (...protocols: readonly Protocol[]) => {
+      const adopted = new NftablesAdoptedRules(sets, new NftablesDesiredState(), new Set(), protocols);
+      const parts = adopted.rules(adopted.labelsOf(entry!.name), entry!.key)!;
+      return parts.filter(({ shared }) => shared === REJECTED_NODE_PORTS);
+    };
+    expect(rejections('UDP', 'SCTP')).toEqual([]);
+    const [rejection, ...more] = rejections('TCP');
+    expect([rejection!.key, more]).toEqual(['localhost-nodeport-reject-ports tcp . 30080', []]);
+    // Unlike parts that other elements lead to, it is listed.
+    expect(rejection!.listed).toEqual(rejection!.elements);
+    expect(rejection!.elements).toEqual([
+      { set: REJECTED_NODE_PORTS, key: 'tcp . 30080', value: 'goto localhost-nodeport-reject-tcp' },
+    ]);
   });
 
   it('are missing in a table of another layout', () => {

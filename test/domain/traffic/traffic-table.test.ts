@@ -233,3 +233,13 @@ it('keeps a service port that is gone as long as it has a connection, and one th
   table.tidy(0, () => new Set());
   expect(totalsIn(table).connections).toBe(2);
 });
+
+it('forgets endpoints that are gone when a smaller sample leaves out their connections', () => {
+  const table = new TrafficTable(() => entry);
+  const hash = [1, 0x7fff_ffff, 0xdead_beef, 0xffff_ffff].find((one) => !inSample(one, 4))!;
+  table.began({ ...seenFlow(1), hash }, 0);
+  table.sample(4);
+  expect(openIn(table)).toEqual({});
+  table.tidy(0, () => undefined);
+  expect(table.ports().size).toBe(0);
+});
