@@ -46,3 +46,13 @@ it('what the tables have of a frontend stays with all that claim it', () => {
 it('what the tables have of a frontend is not for who does not claim it', () => {
   expect(entriesFor(entry.key, [other])).toBeUndefined();
 });
+
+it('what the tables have of a port that has another name by now is found by its frontends, in its own Service only', () => {
+  const read = (name: typeof entry.name) => {
+    const of = new IptablesAdoptedRules(saved, base, stateOf([]));
+    return of.rules(of.labelsOf(name, rules), servicePortKey(name))?.entries.map(({ rule }) => rule);
+  };
+  const renamed = { ...entry.name, port: 'renamed' };
+  expect(read(renamed)?.toSorted()).toEqual(all.toSorted());
+  expect(read({ ...renamed, name: 'b' })).toBeUndefined();
+});

@@ -126,6 +126,43 @@ describe('the worked example (docs/spec/ipvs.md §11)', () => {
     ]);
   });
 
+  it('masquerades packets to node ports of each protocol, unless their policy is Local', () => {
+    const protocols = ['TCP', 'UDP', 'SCTP'] as const;
+    const samples = protocols.flatMap((protocol, index) =>
+      [false, true].map((externalPolicyLocal): Sample => {
+        const number = 2 * index + (externalPolicyLocal ? 1 : 0);
+        const ports = [{ name: '', protocol, port: 80, nodePort: 30000 + number }];
+        const clusterIPs = { IPv4: `10.96.10.${number + 1}` };
+        const parts = {
+          name: `s${number}`,
+          type: 'NodePort',
+          clusterIPs,
+          ports,
+          externalPolicyLocal,
+        } as const;
+        return [parts, [endpoint('10.244.1.4', { isLocal: true })]];
+      }),
+    );
+    const tables = tablesOf(samples);
+    const told = /^-p (\w+) .* --match-set (\S+) (\S+) -j (\S+)$/;
+    expect(tables.chain('nat', 'KUBE-NODE-PORT').map((rule) => told.exec(rule)?.slice(1).join(' '))).toEqual([
+      'tcp KUBE-NODE-PORT-LOCAL-TCP dst RETURN',
+      'tcp KUBE-NODE-PORT-TCP dst KUBE-MARK-MASQ',
+      'udp KUBE-NODE-PORT-LOCAL-UDP dst RETURN',
+      'udp KUBE-NODE-PORT-UDP dst KUBE-MARK-MASQ',
+      'sctp KUBE-NODE-PORT-LOCAL-SCTP-HASH dst,dst RETURN',
+      'sctp KUBE-NODE-PORT-SCTP-HASH dst,dst KUBE-MARK-MASQ',
+    ]);
+    expect(tables.members).toMatchObject({
+      'KUBE-NODE-PORT-TCP': ['30000', '30001'],
+      'KUBE-NODE-PORT-LOCAL-TCP': ['30001'],
+      'KUBE-NODE-PORT-UDP': ['30002', '30003'],
+      'KUBE-NODE-PORT-LOCAL-UDP': ['30003'],
+      'KUBE-NODE-PORT-SCTP-HASH': ['192.0.2.11,sctp:30004', '192.0.2.11,sctp:30005'],
+      'KUBE-NODE-PORT-LOCAL-SCTP-HASH': ['192.0.2.11,sctp:30005'],
+    });
+  });
+
   it('has these addresses and members', () => {
     const bound = ['10.96.0.10', '10.96.10.1', '10.96.10.2', '198.18.0.9', '203.0.113.80'];
     expect(addresses).toEqual(bound);
