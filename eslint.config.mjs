@@ -38,6 +38,7 @@ const PUBLISHED = {
   application: [
     ...['ports', 'words.ts', 'cut-text.ts', 'retries.ts', 'error-message.ts'],
     ...['status', 'health', 'traffic/traffic-watchers.ts', 'traffic/endpoint-answers.ts'],
+    'traffic/terminating-endpoints.ts',
     ...['use-cases/object-reports.ts', 'use-cases/sync.ts', 'use-cases/await-lists.ts'],
     ...['node/forwarding-obstacles.ts', 'node/node-contexts.ts'],
   ],

@@ -28,6 +28,7 @@ import {
   unknownName,
 } from '../../src/diagnostics/application/status/service-row.js';
 import { traceAnswer } from '../../src/diagnostics/application/trace/answer.js';
+import { drainStatusAnswer, nodeDrain } from '../../src/diagnostics/domain/drain.js';
 import { trafficAnswer } from '../../src/diagnostics/domain/traffic.js';
 
 /** The answers on a node, by the names of their commands. */
@@ -39,6 +40,7 @@ export const answers: Readonly<Record<string, Shape<unknown>>> = {
   diff: both(differenceAnswer, aboutUnknown),
   history: both(historyAnswer, aboutUnknown),
   top: both(trafficAnswer, aboutUnknown),
+  'drain-status': nodeDrain,
   compare: comparisonAnswer,
   dump: nodeBundle,
   validate: validateAnswer,
@@ -54,6 +56,7 @@ export const clusterAnswers: Readonly<Record<Exclude<QueryKind, 'dump'>, Shape<u
   diff: both(fields({ groups: nodeGroups(differenceAnswer), unknownNames: list(unknownName) }), aboutNodes),
   history: both(clusterHistory, aboutNodes),
   top: both(clusterTraffic, aboutNodes),
+  'drain-status': both(drainStatusAnswer, aboutNodes),
   compare: both(clusterComparisonAnswer, aboutNodes),
   version: both(
     fields({ client: clientVersion, groups: nodeGroups(fields({ mode: text, versions })) }),
@@ -70,6 +73,7 @@ export const routes: Readonly<Record<string, keyof typeof answers | Shape<unknow
   '/debug/diff': 'diff',
   '/debug/history': 'history',
   '/debug/traffic': 'top',
+  '/debug/drain': 'drain-status',
   '/debug/search': searchAnswer,
   '/debug/sync': syncAnswer,
 };

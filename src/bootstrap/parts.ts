@@ -11,6 +11,7 @@ import type { Conntrack } from '../application/ports/node/conntrack.js';
 import type { ServiceLookup, ClusterSource } from '../application/ports/cluster-source.js';
 import type { TrafficMetrics } from '../application/traffic/traffic-metrics.js';
 import type { EndpointAnswers } from '../application/traffic/endpoint-answers.js';
+import type { OpenConnections, TerminatingEndpoints } from '../application/traffic/terminating-endpoints.js';
 import type { TrafficWatchers } from '../application/traffic/traffic-watchers.js';
 import type { IpFamily } from '../domain/net/ip-family.js';
 import type { Part } from './life-cycle.js';
@@ -62,6 +63,7 @@ export interface ReadingParts {
   readonly source: ClusterSource;
   readonly clusterEvents: ClusterEvents;
   readonly reports: ObjectReports;
+  readonly terminatingEndpoints: TerminatingEndpoints;
 
   readonly checkNode: CheckNode;
   readonly awaitNode: AwaitNode;
@@ -108,6 +110,7 @@ export interface DiagnosedParts extends ReadingParts {
   readonly nodeState: NodeState;
   readonly trafficWatchers: TrafficWatchers;
   readonly endpointAnswers: EndpointAnswers;
+  readonly openConnections: OpenConnections;
   /** Undefined: unresponsive endpoints are not ejected. */
   readonly ejection: EjectUnresponsiveEndpoints | undefined;
   /** Undefined where the source delivers every Service. */

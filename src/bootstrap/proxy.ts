@@ -14,6 +14,7 @@ import { NodeState } from '../application/status/node-state.js';
 import type { Logger } from '../application/ports/logger.js';
 import { TrafficCount } from '../application/traffic/traffic-count.js';
 import { TrafficMetrics } from '../application/traffic/traffic-metrics.js';
+import { OpenConnections } from '../application/traffic/terminating-endpoints.js';
 import { EndpointAnswers } from '../application/traffic/endpoint-answers.js';
 import { TrafficWatchers } from '../application/traffic/traffic-watchers.js';
 import { IP_FAMILIES } from '../domain/net/ip-family.js';
@@ -28,6 +29,9 @@ import { nodeEvent } from './this-node.js';
 
 const NO_EJECTION =
   'userspace mode ejects no unresponsive endpoints: it retries each unanswered connection with other endpoints instead';
+
+const EMBEDDED = 'the embedding program forwards connections';
+const RELAYED = 'in userspace mode the proxy itself carries connections';
 
 /**
  * Puts the parts of a proxy together. Nothing runs yet.
@@ -91,6 +95,12 @@ export function composeProxy(
         clock,
       );
     },
+    openConnections: ({ clock }) =>
+      new OpenConnections(
+        new NetlinkFlowEvents({ throughIpvs: mode.name === 'ipvs' }),
+        clock,
+        mode.isEmbedded ? EMBEDDED : mode.name === 'userspace' ? RELAYED : undefined,
+      ),
     endpointAnswers: ({ trafficWatchers, clock }) => new EndpointAnswers(trafficWatchers, clock),
     trafficMetrics({ trafficWatchers }) {
       const { serviceTrafficMetrics, serviceTrafficMetricsLimit: limit } = configuration;

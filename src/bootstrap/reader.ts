@@ -19,6 +19,7 @@ import { ServiceStatuses } from '../application/status/service-statuses.js';
 import { ServiceVerdicts, type VerdictSources } from '../application/status/service-verdicts.js';
 import { SyncHistory } from '../application/status/sync-history.js';
 import { FamilyLoops } from '../application/sync/sync-loop.js';
+import { TerminatingEndpoints } from '../application/traffic/terminating-endpoints.js';
 import { ClusterEvents } from '../application/use-cases/cluster-events.js';
 import { ObjectReports } from '../application/use-cases/object-reports.js';
 import {
@@ -113,12 +114,15 @@ export function readingProviders(
         ? new ManifestSource({ paths: manifests, watch: !readsOnce, logger })
         : new KubernetesSource(apiClient, { nodeName }, clock, logger);
     },
-    clusterEvents: ({ state, loops, reports, syncObserver, health, awaitNode, eventRecorder, clock }) =>
-      new ClusterEvents(
+    terminatingEndpoints: ({ clock }) => new TerminatingEndpoints(clock),
+    clusterEvents(parts) {
+      const { state, loops, reports, syncObserver, health, awaitNode, eventRecorder, clock } = parts;
+      return new ClusterEvents(
         {
           state,
           loops,
           reports,
+          terminating: parts.terminatingEndpoints,
           observer: syncObserver,
           logger: loggerOf('config'),
           nodeName,
@@ -136,7 +140,8 @@ export function readingProviders(
           : { needed: ['Service', 'EndpointSlice', 'Node'], wanted: ['ServiceCIDR'] },
         clock,
         () => awaitNode.listed(),
-      ),
+      );
+    },
     // To the log where there is no API server, or nothing runs longer than one sync.
     eventRecorder({ apiClient, clock }) {
       const logger = loggerOf('event-recorder');

@@ -27,6 +27,7 @@ import {
   showServices,
   showSlots,
   showSources,
+  showTerminating,
   showTraffic,
 } from '../adapters/metrics/scrapes.js';
 import { PinoLogger } from '../adapters/process/pino-logger.js';
@@ -133,6 +134,7 @@ export function scrapeGauges(parts: ProxyParts): Scrape {
     if (ejection) showEjections(own, ejection, families);
     if (trafficMetrics) showTraffic(own, trafficMetrics.values());
     own.set('configurationRejected', {}, live.problem === undefined ? 0 : 1);
+    return showTerminating(own, parts);
   };
 }
 

@@ -31,6 +31,7 @@ const GOOD: Readonly<Record<string, object>> = {
   '/debug/diff': { mode: 'nftables', families: [{ family: 'IPv4', lines: [], omitted: 0 }] },
   '/debug/history': { changes: [], total: 0 },
   '/debug/traffic': trafficReport([]),
+  '/debug/drain': { node: 'n1', endpoints: [], addresses: [] },
 };
 
 let good: Served;
@@ -90,6 +91,7 @@ const cases: Readonly<
   diff: [() => [], () => [], true],
   history: [() => [], () => ['shop/none'], true],
   top: [() => ['--once', '-o', 'json'], () => ['--once', '-o', 'json', 'shop/none'], true],
+  'drain-status': [() => [], () => [], true],
   dump: [() => [], () => [], true],
   version: [() => [], () => [], true],
   plan: [

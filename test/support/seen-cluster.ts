@@ -8,6 +8,7 @@ import { ListServices } from '../../src/diagnostics/application/status/list-serv
 import { ServiceStatuses } from '../../src/application/status/service-statuses.js';
 import { SyncHistory } from '../../src/application/status/sync-history.js';
 import { ServicePortOutcomes } from '../../src/application/sync/service-port-outcomes.js';
+import { TerminatingEndpoints } from '../../src/application/traffic/terminating-endpoints.js';
 import { ClusterEvents } from '../../src/application/use-cases/cluster-events.js';
 import { FamilyLoops } from '../../src/application/sync/sync-loop.js';
 import { ObjectReports } from '../../src/application/use-cases/object-reports.js';
@@ -36,6 +37,7 @@ interface SeenFrom {
 export class SeenCluster {
   readonly state = new ClusterState();
   readonly statuses = new ServiceStatuses(undefined, undefined, (service) => this.verdicts.touch(service));
+  readonly terminating = new TerminatingEndpoints(new FakeClock(0));
   readonly unread: string[] = [];
   readonly waiting = new Set<string>();
   /** Endpoints that step aside, as `ip:port`, of Services that have their silent endpoints do so. */
@@ -82,6 +84,7 @@ export class SeenCluster {
         logger: new MemoryLogger(),
         nodeName: 'n1',
         startTime: 0,
+        terminating: this.terminating,
         serviceFrontendsLimit: 0,
         nodeChanged: () => undefined,
       },

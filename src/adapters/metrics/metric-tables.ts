@@ -215,6 +215,10 @@ export const OWN_METRICS = {
     'bytes_total',
     'Bytes in both directions; only if the kernel counts bytes of connections',
   ),
+  terminatingConnections: ownByFamily.gauge(
+    'terminating_endpoint_connections',
+    'Open connections of clients through this node to endpoints that terminate',
+  ),
   ejectedEndpoints: ownByFamily.gauge(
     'ejected_endpoints',
     'Endpoints of service ports that get no new connections because they did not answer the last ones',

@@ -52,8 +52,8 @@ export type RejectedPackets = (
   signal: AbortSignal,
 ) => Promise<ReadonlyMap<Protocol, number>>;
 
-/** Sets gauges on demand. Cheap, whatever the size of the cluster. */
-export type Scrape = (own: MetricSet<typeof OWN_METRICS>) => void;
+/** Sets gauges on demand. Cheap, whatever the size of the cluster. Never rejects. */
+export type Scrape = (own: MetricSet<typeof OWN_METRICS>) => void | Promise<void>;
 
 /** All metrics of the tables, and their text for Prometheus. */
 export class PrometheusMetrics implements Metrics {
@@ -107,7 +107,7 @@ export class PrometheusMetrics implements Metrics {
 
   /** The Prometheus text. */
   async exposition(): Promise<string> {
-    for (const scrape of this.scrapes) scrape(this.own);
+    await Promise.all(this.scrapes.map((scrape) => scrape(this.own)));
     readRuntime(this.runtime);
     await this.readPacketCounters();
     await Promise.all(IP_FAMILIES.map((family) => this.readRejectedPackets(family)));

@@ -1,5 +1,9 @@
 import type { EjectUnresponsiveEndpoints } from '../../application/failover/eject-unresponsive-endpoints.js';
 import type { SourceStatus } from '../../application/ports/cluster-source.js';
+import type {
+  OpenConnections,
+  TerminatingEndpoints,
+} from '../../application/traffic/terminating-endpoints.js';
 import { isNodeProblem } from '../../application/status/port-status.js';
 import { NODE_STATES, type NodeReport } from '../../application/status/node-state.js';
 import type { VerdictCounts } from '../../application/status/service-verdicts.js';
@@ -100,4 +104,29 @@ export function showTraffic(own: Own, series: readonly SeriesValues[]): void {
     own.count('trafficFailed', labels, failed);
     own.count('trafficBytes', labels, bytes);
   }
+}
+
+/** How long a scrape waits for the connections of endpoints that terminate, in milliseconds. */
+const TERMINATING_LIMIT = 2_000;
+
+/** Connections to endpoints that terminate; nothing if they cannot be seen, or not in time. Reads no connections while none terminates. */
+export async function showTerminating(
+  own: Own,
+  {
+    terminatingEndpoints,
+    openConnections,
+    families,
+  }: {
+    readonly terminatingEndpoints: Pick<TerminatingEndpoints, 'addresses'>;
+    readonly openConnections: Pick<OpenConnections, 'byFamily'>;
+    readonly families: readonly IpFamily[];
+  },
+): Promise<void> {
+  const signal = AbortSignal.timeout(TERMINATING_LIMIT);
+  const sums = await openConnections
+    .byFamily(terminatingEndpoints.addresses(), signal)
+    .catch(() => undefined);
+  own.clear('terminatingConnections');
+  if (!sums) return;
+  for (const family of families) own.set('terminatingConnections', { ip_family: family }, sums[family]);
 }

@@ -73,6 +73,7 @@ export class EndpointSliceHandler implements ObjectHandler {
     logger
       .verbose?.(4)
       ?.debug({ endpoints: serviceKey(namespace, name) }, 'Calling handler.OnEndpointSliceDelete');
+    this.parts.terminating?.forget(namespace, name);
     this.noteRemoved(state.removeSlice(namespace, name));
   }
 
@@ -81,13 +82,15 @@ export class EndpointSliceHandler implements ObjectHandler {
   }
 
   private apply(slice: EndpointSlice | UnneededSlice): void {
-    const { state, startTime } = this.parts;
+    const { state, startTime, terminating } = this.parts;
     const { namespace, name } = slice;
     if ('ignored' in slice) {
+      terminating?.forget(namespace, name);
       const leaves = slice.ignored === 'unlabeled';
       this.noteRemoved(leaves ? state.leaveSlice(namespace, name) : state.removeSlice(namespace, name));
       return;
     }
+    terminating?.follow(slice);
     const { triggerTime } = slice;
     this.note(state.applySlice(slice), (pending, service) => {
       if (triggerTime !== undefined && triggerTime > startTime) pending.triggered(service, triggerTime);

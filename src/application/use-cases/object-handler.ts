@@ -4,6 +4,7 @@ import type { ObjectReference } from '../ports/cluster-source.js';
 import type { Logger } from '../ports/logger.js';
 import type { SyncObserver } from '../ports/sync-observer.js';
 import type { FamilyLoops } from '../sync/sync-loop.js';
+import type { TerminatingEndpoints } from '../traffic/terminating-endpoints.js';
 import type { IgnoredParts } from './port-events.js';
 import type { ObjectReports } from './object-reports.js';
 
@@ -25,6 +26,8 @@ export interface HandlerParts {
   readonly nodeName: string;
   /** Trigger times before this are older than the process and ignored. Milliseconds since the epoch. */
   readonly startTime: number;
+  /** Missing: nobody needs to know which endpoints terminate. */
+  readonly terminating?: TerminatingEndpoints | undefined;
   /** How many frontends one Service may have; 0 for any number. */
   readonly serviceFrontendsLimit: number;
   /** Called with the ignored parts of a Service or EndpointSlice. */

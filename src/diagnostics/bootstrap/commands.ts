@@ -1,5 +1,6 @@
 import { ExitCode } from '../../adapters/cli/exit-code.js';
 import { diff } from '../adapters/cli/commands/diff.js';
+import { drainStatus } from '../adapters/cli/commands/drain-status.js';
 import { explain } from '../adapters/cli/commands/explain.js';
 import { history } from '../adapters/cli/commands/history.js';
 import { services } from '../adapters/cli/commands/services.js';
@@ -51,6 +52,7 @@ const commands: { readonly [Name in Request['name']]: Command<Name> } = {
   },
   history,
   top,
+  'drain-status': drainStatus,
   dump: (invocation) => dump(invocation, PROGRAM_VERSION),
   cluster: async (invocation) =>
     invocation.request.query.kind === 'dump'

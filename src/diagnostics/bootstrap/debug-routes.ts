@@ -1,5 +1,6 @@
 import {
   differenceRoutes,
+  drainRoutes,
   searchRoutes,
   serviceListRoutes,
   serviceRoutes,
@@ -9,6 +10,7 @@ import {
 import { trafficRoutes } from '../adapters/debug/traffic-routes.js';
 import { readOnly, type Routes } from '../../adapters/http/router.js';
 import { pageRoutes } from '../adapters/page/page-routes.js';
+import { ReportDrain } from '../application/drain/report-drain.js';
 import { Diff } from '../application/difference/diff.js';
 import { modeInForce } from '../../bootstrap/configuration/proxy-configuration.js';
 import type { LocalhostLookup } from '../../application/status/port-status.js';
@@ -138,6 +140,13 @@ function reportRoutes(parts: DiagnosedParts, addresses: ExplainAddress, startTim
     })),
     ...serviceListRoutes(list),
     ...searchRoutes(new SearchServices(state, loops, list, verdicts)),
+    ...drainRoutes(
+      new ReportDrain({
+        ...{ node: commandLine.nodeName, state, loops, statuses, isListed },
+        terminating: parts.terminatingEndpoints,
+        connections: parts.openConnections,
+      }),
+    ),
     ...statusRoutes(report, changeHistory, async () => {
       await Promise.all([mode.variantMix?.renew(), obstacles?.renew(), answers.read()]);
     }),

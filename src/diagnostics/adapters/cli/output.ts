@@ -104,7 +104,7 @@ const ALL_MARKS = /[\ue000-\ue003]/g;
 
 /** States and verdicts that are more than a fact, as answers have them. */
 const TONES: Readonly<Record<string, string | undefined>> = {
-  ...toned(GOOD!, 'good', 'ok', 'programmed', 'forward', 'valid', '+'),
+  ...toned(GOOD!, 'good', 'ok', 'programmed', 'forward', 'valid', 'safe', '+'),
   ...toned(
     DOUBTFUL!,
     'degraded',
@@ -113,6 +113,8 @@ const TONES: Readonly<Record<string, string | undefined>> = {
     'no endpoint',
     'ejected',
     'repaired',
+    'draining',
+    'in-use',
     'unknown',
     'warning',
   ),

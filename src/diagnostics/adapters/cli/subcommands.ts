@@ -6,6 +6,7 @@ import { PLUGIN } from '../../../adapters/cli/reader.js';
 import { completeCommand, completionCommand } from './commands/completion.js';
 import { compareCommand } from './commands/compare.js';
 import { diffCommand } from './commands/diff.js';
+import { drainStatusCommand } from './commands/drain-status.js';
 import { dumpCommand } from './commands/dump.js';
 import { explainCommand } from './commands/explain.js';
 import { historyCommand } from './commands/history.js';
@@ -55,6 +56,7 @@ export const subcommands = [
   diffCommand,
   historyCommand,
   topCommand,
+  drainStatusCommand,
   dumpCommand,
   versionCommand,
   planCommand,

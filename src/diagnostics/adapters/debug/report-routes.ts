@@ -16,6 +16,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ListServices } from '../../application/status/list-services.js';
 import type { SearchServices } from '../../application/status/search-services.js';
 import type { RowFilter } from '../../application/status/service-row.js';
+import { readDrainTargets, type ReportDrain } from '../../application/drain/report-drain.js';
 import type { Diff } from '../../application/difference/diff.js';
 import { errorMessage } from '../../../application/error-message.js';
 import { parseDuration } from '../../../application/words.js';
@@ -169,6 +170,29 @@ export function searchRoutes(services: SearchServices): Routes {
 /** Our own: `/debug/diff` compares the kernel with the desired rules; with `?service=NAMESPACE/NAME`, repeatable, for these Services. */
 export function differenceRoutes(diff: Diff): Routes {
   return { '/debug/diff': json((parameters) => diff.report(parameters.getAll('service'))) };
+}
+
+/**
+ * Our own: `/debug/drain?target=10.244.1.7&target=node/n1&target=pod/shop/web-1`: the connections through this node that lead to endpoints,
+ * a `NodeDrain`; without a target to those that terminate. Each reads all tracked connections: two at a time.
+ */
+export function drainRoutes(drain: Pick<ReportDrain, 'report'>): Routes {
+  const semaphore = new Semaphore(AT_A_TIME);
+  return {
+    '/debug/drain': async ({ parameters }, response) => {
+      const left = clientLeft(response);
+      const targets = readDrainTargets(parameters.getAll('target'));
+      if (typeof targets === 'string')
+        return respondJson(response, 400, { error: `${JSON.stringify(targets)} is no node, pod or address` });
+      try {
+        respondJson(response, 200, await semaphore.run(left, () => drain.report(targets, left)));
+      } catch (error) {
+        if (left.aborted) return;
+        if (!(error instanceof UnknownPodError)) throw error;
+        respondJson(response, 404, { error: error.message });
+      }
+    },
+  };
 }
 
 /** Each reads all rules of the kernel, or compiles all that are desired. */

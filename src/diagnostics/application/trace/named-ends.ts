@@ -145,7 +145,17 @@ function podKey(name: string, namespace: string | undefined): string {
  * @param family of the packets; undefined if any will do: that of its first address
  * @throws CannotTraceError if it is not clear which pod that is, or it has no such address
  */
-export function podAddress({ pod }: NamedPod, known: readonly KnownPod[], family?: IpFamily): Address {
+export function podAddress(named: NamedPod, known: readonly KnownPod[], family?: IpFamily): Address {
+  const address = podAddresses(named, known).find((one) => family === undefined || one.family === family);
+  if (address) return address;
+  throw new CannotTraceError(`the pod ${known[0]!.pod} has no ${family!} address`);
+}
+
+/**
+ * All its addresses, at least one.
+ * @throws CannotTraceError if it is not clear which pod that is, or it has none
+ */
+export function podAddresses({ pod }: NamedPod, known: readonly KnownPod[]): readonly Address[] {
   const [found, ...others] = known;
   if (!found) throw new CannotTraceError(`there is no pod ${pod}`);
   if (others.length > 0)
@@ -156,13 +166,9 @@ export function podAddress({ pod }: NamedPod, known: readonly KnownPod[], family
   if (['Succeeded', 'Failed'].includes(found.phase))
     throw new CannotTraceError(`the pod ${found.pod} has ended (${found.phase})`);
   const addresses = found.ips.flatMap((ip) => parseAddress(ip) ?? []);
-  const address = addresses.find((one) => family === undefined || one.family === family);
-  if (address) return address;
-  throw new CannotTraceError(
-    addresses.length === 0
-      ? `the pod ${found.pod} has no address yet (${found.phase})`
-      : `the pod ${found.pod} has no ${family!} address`,
-  );
+  if (addresses.length === 0)
+    throw new CannotTraceError(`the pod ${found.pod} has no address yet (${found.phase})`);
+  return addresses;
 }
 
 /** A query from or to a pod, or to a Service, by its name. */

@@ -22,6 +22,8 @@ import { versionCommand } from '../commands/version.js';
 import type { IpFamily } from '../../../../domain/net/ip-family.js';
 import { SIDE_MODES } from '../../../domain/compare/side.js';
 import { diffCommand } from '../commands/diff.js';
+import { drainStatusCommand } from '../commands/drain-status.js';
+import type { DrainTargets } from '../../../application/drain/report-drain.js';
 import { dumpCommand } from '../commands/dump.js';
 import { explainCommand } from '../commands/explain.js';
 import { historyCommand } from '../commands/history.js';
@@ -91,6 +93,12 @@ const QUERIES = {
     ...topCommand,
     description: 'Show the connections of Services within one interval, added up over all nodes.',
     summary: 'Show the connections of Services.',
+  },
+  'drain-status': {
+    ...drainStatusCommand,
+    description:
+      'Show the open connections through all nodes to endpoints of pods or nodes, or to all endpoints that terminate, and whether these may stop.',
+    summary: 'Show whether endpoints may stop.',
   },
   dump: {
     ...dumpCommand,
@@ -236,6 +244,14 @@ export interface ClusterQuery {
   /** Of `version`: no node is queried. */
   readonly isClientOnly?: boolean;
   readonly comparison?: ComparisonQuery;
+  readonly drain?: DrainQuery;
+}
+
+/** Whose connections are counted. */
+export interface DrainQuery {
+  readonly targets: DrainTargets;
+  /** How long to wait until none is left; undefined: not at all. */
+  readonly waitMilliseconds: number | undefined;
 }
 
 /** The ends of a traced packet that are named pods. */
@@ -272,6 +288,7 @@ function queryOf([name = '', ...rest]: readonly string[], options: QueryOptions)
   }
   const request = QUERIES[kind].request(rest, (kind === 'dump' ? { output: 'archive' } : options) as never);
   if (kind === 'dump') return { kind, words: [kind], file: rest[0] };
+  if (kind === 'drain-status') return drainQuery(request as DrainRequest, options);
   if (kind === 'version')
     return { kind, words: ['status', '-o', 'json'], isClientOnly: options.client === true };
   const pods = kind === 'trace' ? podEnds(request as TraceRequest) : undefined;
@@ -279,6 +296,18 @@ function queryOf([name = '', ...rest]: readonly string[], options: QueryOptions)
   const flags = flagsOf(kind, { ...options, ...(from && { from: undefined }), ...(to && { to: undefined }) });
   const once = kind === 'top' ? ['--once'] : [];
   return { kind, words: [kind, ...rest, ...flags, ...once, '-o', 'json'], pods };
+}
+
+type DrainRequest = ReturnType<typeof drainStatusCommand.request>;
+
+/** @throws UsageError */
+function drainQuery(
+  { targets, waitMilliseconds }: DrainRequest,
+  { node: nodes }: Pick<ClusterOptions, 'node'>,
+): ClusterQuery {
+  if (nodes) throw new UsageError('drain-status queries all nodes; leave out --node');
+  const words = [...targets.nodes.map((node) => `node/${node}`), ...targets.addresses];
+  return { kind: 'drain-status', words, drain: { targets, waitMilliseconds } };
 }
 
 interface ComparisonOptions extends Pick<ComparisonQuery, 'nodeSelector' | 'image'> {

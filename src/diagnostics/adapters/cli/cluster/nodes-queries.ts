@@ -28,7 +28,9 @@ import { explanationAnswer } from '../../../application/explain/explanation.js';
 import { statusAnswer, type ProxyStatus } from '../../../application/status/proxy-status.js';
 import { aboutUnknown, servicesAnswer, type AboutUnknown } from '../../../application/status/service-row.js';
 import { traceAnswer } from '../../../application/trace/answer.js';
+import { drainStatus, nodeDrain } from '../../../domain/drain.js';
 import { trafficAnswer } from '../../../domain/traffic.js';
+import { drainLines, READING } from '../commands/drain-status.js';
 import { differenceLines } from '../commands/diff.js';
 import { allExplainedLines, isOk } from '../commands/explain.js';
 import { changedServices, historyLines } from '../commands/history.js';
@@ -57,7 +59,8 @@ import {
 export interface NodesQuery<Answer, Kept, Result extends object> extends KeptAnswers<Answer, Kept> {
   /** Milliseconds that a node may take; missing: the usual time. */
   readonly timeout?: number;
-  result(answers: readonly NodeAnswer<Kept>[]): Result;
+  /** @param isComplete whether all nodes of the cluster have answered */
+  result(answers: readonly NodeAnswer<Kept>[], isComplete: boolean): Result;
   lines(result: Result & AboutNodes, isWide: boolean): readonly string[];
   /** Of the objects that are listed, as kubectl writes them; missing: none are. */
   names?(result: Result): readonly string[];
@@ -244,7 +247,7 @@ export const nodesQueries: {
       timeout: COMPARISON,
       keep: shortened,
       result: (answers) => ({
-        ...query.result(answers),
+        ...query.result(answers, true),
         unknownNames: unknownEverywhere(answers.map(({ answer }) => answer.unknownNames ?? [])),
       }),
     });
@@ -279,6 +282,20 @@ export const nodesQueries: {
       single: { lines: trafficLines, hasProblem: hasUnresponsive },
     }),
 
+  'drain-status': () =>
+    nodesQuery({
+      timeout: READING,
+      shape: nodeDrain,
+      keep: (answer) => answer,
+      result: (answers, isComplete) =>
+        drainStatus(
+          answers.map(({ node, answer }) => ({ ...answer, node })),
+          isComplete,
+        ),
+      lines: (status, isWide) => drainLines(status, isWide),
+      hasProblem: ({ safe }) => !safe,
+    }),
+
   compare: ({ comparison }) =>
     nodesQuery({
       timeout: comparison!.timeout,
@@ -300,7 +317,7 @@ export const nodesQueries: {
     return nodesQuery({
       ...query,
       keep: ({ mode, versions }) => ({ mode, versions }),
-      result: (answers) => ({ client, ...query.result(answers) }),
+      result: (answers) => ({ client, ...query.result(answers, true) }),
       lines: (result, isWide) => [clientVersionText(client), ...query.lines(result, isWide)],
       single: {
         value: versionsOf,

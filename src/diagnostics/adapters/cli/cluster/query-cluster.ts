@@ -5,7 +5,7 @@ import {
   type AboutNodes,
   type UnreachableNode,
 } from '../../../application/cluster/query-nodes.js';
-import { podAddress } from '../../../application/trace/named-ends.js';
+import { podAddress, podAddresses } from '../../../application/trace/named-ends.js';
 import type { FoundProxies, NodeProxies, ProxyQuery } from '../../../application/ports/node-proxies.js';
 import type { AboutUnknown } from '../../../application/status/service-row.js';
 import { SIDE_MODES, type SideMode } from '../../../domain/compare/side.js';
@@ -22,6 +22,7 @@ import {
   type ClusterAccess,
   type ComparisonQuery,
 } from './cluster-command.js';
+import { untilDone } from '../commands/drain-status.js';
 import { printClientVersion, type ClientVersion } from '../commands/version.js';
 import { show, untilUserEnds, tableText, type Watched } from '../watch.js';
 import { nodesQueries, type AnyQuery } from './nodes-queries.js';
@@ -66,6 +67,7 @@ async function runWith(
   const { query, access, watch } = invocation.request;
   const words = await wordsOf(invocation);
   const pods = await queryApiServer(open);
+  if (query.drain) await findProxies(pods, { ...access, nodes: query.drain.targets.nodes });
   const makeQuery = (): AnyQuery => nodesQueries[query.kind as keyof typeof nodesQueries](query, client);
   const shown = makeQuery();
   const limits = { words, timeout: access.timeout ?? timeout ?? shown.timeout ?? TIMEOUT };
@@ -82,7 +84,9 @@ async function runWith(
     ...shown.lines(result, isWide),
     ...unreachableLines(result.unreachableNodes, isWide && query.kind === 'status'),
   ];
-  return show(invocation.request, runQuery, {
+  const { waitMilliseconds } = query.drain ?? {};
+  const isDone = (): boolean => exitCode(shown, last!) === ExitCode.ok;
+  return show(invocation.request, () => untilDone(runQuery, isDone, waitMilliseconds), {
     lines,
     names: (result) => shown.names?.(result) ?? [],
     exitCode: () => exitCode(shown, last!),
@@ -126,7 +130,11 @@ async function queryAll(
   const { proxies, unknown } = await findProxies(pods, access);
   const { answers, unreachable } = await queryNodes(proxies, query, access.parallel);
   return {
-    result: { ...query.result(answers), queriedNodes: proxies.length, unreachableNodes: unreachable },
+    result: {
+      ...query.result(answers, unknown.length + unreachable.length === 0),
+      queriedNodes: proxies.length,
+      unreachableNodes: unreachable,
+    },
     answered: answers.length,
     unknown,
   };
@@ -151,10 +159,16 @@ function exitCode(query: AnyQuery, { result, answered }: ClusterAnswer): ExitCod
 /** Nodes get the addresses of pods that are named. @throws CannotTraceError if it is not clear which pods those are */
 async function wordsOf(invocation: Invocation<typeof clusterCommand>): Promise<readonly string[]> {
   const { query, access } = invocation.request;
-  const { words, pods, comparison } = query;
+  const { words, pods, comparison, drain } = query;
   if (comparison) return [...words, '--plan', modeOf(invocation)];
-  if (!pods) return words;
   const find = podsOfCluster(invocation, access.api);
+  if (drain) {
+    const found = await Promise.all(
+      drain.targets.pods.map(async (pod) => podAddresses(pod, await find(pod)).map(({ text }) => text)),
+    );
+    return ['drain-status', ...words, ...found.flat(), '-o', 'json'];
+  }
+  if (!pods) return words;
   const from = pods.from && podAddress(pods.from, await find(pods.from), pods.family);
   const to = pods.to && podAddress(pods.to, await find(pods.to), pods.family ?? from?.family);
   return [

@@ -1,3 +1,4 @@
+import { drainStatus } from '../../../../../src/diagnostics/adapters/cli/commands/drain-status.js';
 import { diff } from '../../../../../src/diagnostics/adapters/cli/commands/diff.js';
 import { explain } from '../../../../../src/diagnostics/adapters/cli/commands/explain.js';
 import { history } from '../../../../../src/diagnostics/adapters/cli/commands/history.js';
@@ -15,10 +16,16 @@ import { withEachTextForged, withoutColors } from './forged-texts.js';
 import { wholeAnswers, type AskingName } from './whole-answers.js';
 import { parseCommand } from '../../../../support/command-line.js';
 
-const commands = { diff, explain, history, services, status, top, trace } satisfies Record<
-  AskingName,
-  unknown
->;
+const commands = {
+  diff,
+  'drain-status': drainStatus,
+  explain,
+  history,
+  services,
+  status,
+  top,
+  trace,
+} satisfies Record<AskingName, unknown>;
 
 const REPLACEMENTS: readonly unknown[] = [null, [], {}, [null], 1e300, -1, 'x', true, undefined];
 

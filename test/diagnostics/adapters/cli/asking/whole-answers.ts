@@ -1,5 +1,13 @@
 /** A command that asks the proxy of this node. */
-export type AskingName = 'diff' | 'explain' | 'history' | 'services' | 'status' | 'top' | 'trace';
+export type AskingName =
+  | 'diff'
+  | 'drain-status'
+  | 'explain'
+  | 'history'
+  | 'services'
+  | 'status'
+  | 'top'
+  | 'trace';
 
 const sync = {
   lastSuccess: { time: 1, durationSeconds: 1, full: true, writtenSteps: 1 },
@@ -215,6 +223,22 @@ export const wholeAnswers: readonly (readonly [AskingName, readonly string[], st
         { ...change, kind: 'sync-failed' },
       ],
       total: 2,
+    },
+  ],
+  [
+    'drain-status',
+    [],
+    '/debug/drain',
+    {
+      node: 'n1',
+      endpoints: [
+        {
+          ...{ address: '10.244.1.1', port: 80, protocol: 'TCP', pod: 'a/b-1', nodeName: 'n1' },
+          ...{ services: ['a/b:http'], terminatingSinceTime: 1, openConnections: 1, inUse: true },
+        },
+      ],
+      addresses: ['10.244.1.1'],
+      unseenReason: 'no permission',
     },
   ],
   [
