@@ -26,7 +26,7 @@ export interface HandlerParts {
   readonly nodeName: string;
   /** Trigger times before this are older than the process and ignored. Milliseconds since the epoch. */
   readonly startTime: number;
-  /** Missing: nobody needs to know which endpoints terminate. */
+  /** Missing: endpoints that terminate are not remembered. */
   readonly terminating?: TerminatingEndpoints | undefined;
   /** How many frontends one Service may have; 0 for any number. */
   readonly serviceFrontendsLimit: number;
