@@ -9,6 +9,7 @@ import type { ForwardingObstacles } from '../application/node/forwarding-obstacl
 import type { HealthCheckListener } from '../application/ports/health.js';
 import type { Conntrack } from '../application/ports/node/conntrack.js';
 import type { ServiceLookup, ClusterSource } from '../application/ports/cluster-source.js';
+import type { BalanceByConnections } from '../application/traffic/balance-by-connections.js';
 import type { TrafficMetrics } from '../application/traffic/traffic-metrics.js';
 import type { EndpointAnswers } from '../application/traffic/endpoint-answers.js';
 import type { OpenConnections, TerminatingEndpoints } from '../application/traffic/terminating-endpoints.js';
@@ -113,6 +114,8 @@ export interface DiagnosedParts extends ReadingParts {
   readonly openConnections: OpenConnections;
   /** Undefined: unresponsive endpoints are not ejected. */
   readonly ejection: EjectUnresponsiveEndpoints | undefined;
+  /** Undefined: no mode with slots, or connections are not tracked. */
+  readonly balancing: BalanceByConnections | undefined;
   /** Undefined where the source delivers every Service. */
   readonly serviceLookup: ServiceLookup | undefined;
 }

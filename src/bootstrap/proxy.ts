@@ -12,6 +12,8 @@ import {
 import { ForwardingObstacles } from '../application/node/forwarding-obstacles.js';
 import { NodeState } from '../application/status/node-state.js';
 import type { Logger } from '../application/ports/logger.js';
+import { BalanceByConnections } from '../application/traffic/balance-by-connections.js';
+import type { CountingTargets } from '../application/traffic/periodic-check.js';
 import { TrafficCount } from '../application/traffic/traffic-count.js';
 import { TrafficMetrics } from '../application/traffic/traffic-metrics.js';
 import { OpenConnections } from '../application/traffic/terminating-endpoints.js';
@@ -113,17 +115,17 @@ export function composeProxy(
       const { conntrack, eventRecorder, clock } = parts;
       if (once || !conntrack) return undefined;
       return new EjectUnresponsiveEndpoints(
-        // The parts of the families are made of this.
-        () => ({
-          traffic: parts.trafficWatchers,
-          recompute: (family, service) =>
-            parts.loops.note([family], (pending) => pending.serviceChanged(service)),
-        }),
+        () => targetsOf(parts),
         new EjectionReports(nodeName, eventRecorder, loggerOf('failover')),
         new TcpEndpointConnector(clock),
         clock,
         mode.name === 'userspace' ? NO_EJECTION : undefined,
       );
+    },
+    balancing(parts) {
+      const { conntrack, clock } = parts;
+      if (once || !conntrack || mode.name !== 'nftables') return undefined;
+      return new BalanceByConnections(() => targetsOf(parts), clock, loggerOf('balancing'));
     },
     setUpMachine: () => async () => mode.setUp?.(),
     // A start that fails has changed nothing: the machine is set up when nothing but writing rules is left to do.
@@ -139,6 +141,14 @@ export function composeProxy(
   });
 }
 
+/** For parts of which those of the families are made. */
+function targetsOf({ trafficWatchers, loops }: ProxyParts): CountingTargets {
+  return {
+    traffic: trafficWatchers,
+    recompute: (family, service) => loops.note([family], (pending) => pending.serviceChanged(service)),
+  };
+}
+
 /**
  * Everything that runs in a proxy, in the order in which it starts. Servers come first, so that probes are answered from
  * the start. The source comes after the sync loops, which begin when its first lists are complete, the Node is known, and the
@@ -146,7 +156,7 @@ export function composeProxy(
  */
 function runningParts(proxy: ProxyParts): readonly Part[] {
   const { mode, localAddresses, healthServer, metricsServer, scrapeServer, trafficWatchers } = proxy;
-  const { conntrack, ejection, eventRecorder, awaitNode, metrics, served, localhostRelay } = proxy;
+  const { conntrack, ejection, balancing, eventRecorder, awaitNode, metrics, served, localhostRelay } = proxy;
   const { forwardingObstacles: obstacles } = proxy;
   const loops = served.map(({ loop }) => loop);
   const healthChecks = served.flatMap((family) => family.healthChecks ?? []);
@@ -172,12 +182,13 @@ function runningParts(proxy: ProxyParts): readonly Part[] {
       start: () => listen(healthServer, 'FailedToStartProxierHealthcheck'),
       stop: () => healthServer.stop(),
     },
-    (metricsServer ?? scrapeServer ?? ejection) && {
+    (metricsServer ?? scrapeServer ?? ejection ?? balancing) && {
       name: 'traffic',
       start: () => proxy.trafficMetrics?.start(),
       stop: () => trafficWatchers.stop(),
     },
     ejection && { name: 'ejection', stop: () => ejection.stop() },
+    balancing && { name: 'balancing', stop: () => balancing.stop() },
     (metricsServer ?? scrapeServer) && {
       name: 'metrics',
       start: () => {

@@ -15,7 +15,7 @@ import type { ProxyParts, ServedFamily } from './parts.js';
 /** Puts together what one IP family has for itself. */
 export function serveFamily(parts: ProxyParts, family: IpFamily): ServedFamily {
   const { commandLine, mode, state, source, reports, contexts, statuses, health, metrics, clock } = parts;
-  const { conntrack, localAddresses, healthCheckListener, localhostRelay, ejection } = parts;
+  const { conntrack, localAddresses, healthCheckListener, localhostRelay, ejection, balancing } = parts;
   const { nodeName, configuration } = commandLine;
   const loggerOf = (caller: string): Logger => parts.logger.child({ caller });
 
@@ -62,7 +62,14 @@ export function serveFamily(parts: ProxyParts, family: IpFamily): ServedFamily {
       clock,
       logger: loggerOf('localhost-node-ports'),
     });
-  const listeners = [...reconcilers, ...resets, healthChecks, localhostNodePorts, ejection?.listener(family)];
+  const listeners = [
+    ...reconcilers,
+    ...resets,
+    healthChecks,
+    localhostNodePorts,
+    ejection?.listener(family),
+    balancing?.listener(family),
+  ];
   const sync = new Sync(
     state,
     backend,
@@ -72,7 +79,7 @@ export function serveFamily(parts: ProxyParts, family: IpFamily): ServedFamily {
     loggerOf('sync-loop'),
     combineListeners(listeners.filter((listener) => listener !== undefined)),
     () => source.problems,
-    ejection?.ejectedEndpoints(family),
+    { ejected: ejection?.ejectedEndpoints(family), weights: balancing?.effectiveWeights(family) },
     () => reports.rejectedServices,
   );
   const loop = new SyncLoop(

@@ -60,7 +60,7 @@ export class SeenCluster {
   isListed = true;
   readonly loops = IP_FAMILIES.map((family) => ({
     family,
-    table: new ForwardingTable(() => this.aside),
+    table: new ForwardingTable({ ejected: () => this.aside }),
     pending: new PendingChanges(),
     unreadObjects: this.unread,
     isWaiting: (key: string) => this.waiting.has(key),

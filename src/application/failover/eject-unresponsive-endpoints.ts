@@ -7,17 +7,17 @@ import {
 import type { EjectedEndpoints } from '../../domain/failover/ejected-endpoints.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import { getOrMake } from '../../domain/model/maps.js';
-import { serviceOf, type ServiceKey } from '../../domain/model/service-port-name.js';
+import { serviceOf } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { wholeLists } from '../../domain/select-endpoints.js';
 import { familyPortKey, type FamilyPortKey } from '../../domain/traffic/service-frontends.js';
 import type { CountingFacts } from '../../domain/traffic/sample.js';
 import type { PortTraffic } from '../../domain/traffic/traffic-table.js';
-import type { Clock, Timer } from '../ports/clock.js';
+import type { Clock } from '../ports/clock.js';
 import type { ForwardingListener } from '../ports/forwarding-listener.js';
 import type { EndpointConnector } from '../ports/node/endpoint-connections.js';
 import { ConntrackUnavailableError } from '../ports/node/conntrack.js';
-import type { TrafficWatchers } from '../traffic/traffic-watchers.js';
+import { PeriodicCheck, type CountingTargets } from '../traffic/periodic-check.js';
 import { compactTexts } from '../words.js';
 import type { EjectionLookup, EjectionTimes, EjectionStatus } from '../status/port-status.js';
 import { distinctCount, endpointPlace } from '../../domain/model/endpoint.js';
@@ -27,18 +27,9 @@ import { OwnConnects } from './own-connects.js';
 import type { EventRecorder } from '../ports/event-recorder.js';
 import type { Logger } from '../ports/logger.js';
 
-/** How often counted connections are checked, in milliseconds. */
-const CHECK_PERIOD = 1_000;
 /** No endpoint is ejected for this time after events were lost, in milliseconds. */
 const DISTRUST = 10_000;
 const NOT_COUNTED = 'connections cannot be counted, so no unresponsive endpoint is ejected';
-
-/** The parts of the proxy that ejection uses. */
-export interface EjectionTargets {
-  readonly traffic: Pick<TrafficWatchers, 'keepCounting' | 'counted'>;
-  /** Schedules that the entries of a Service are computed and programmed again. */
-  recompute(family: IpFamily, service: ServiceKey): void;
-}
 
 /**
  * Use case EjectUnresponsiveEndpoints: checks the connections of service ports that eject unresponsive endpoints every second, and recomputes their
@@ -52,7 +43,7 @@ export class EjectUnresponsiveEndpoints implements EjectionStatus {
   /** Times of day. Computed once: the difference of the clocks varies by a fraction of a millisecond each time. */
   private readonly times = new WeakMap<Ejection, EjectionTimes>();
   private readonly ownConnects: OwnConnects;
-  private counting: { readonly release: () => void; timer: Timer } | undefined;
+  private readonly counting: PeriodicCheck;
   private isStopped = false;
   /** Why connections cannot be counted, since it was last tried. */
   private unavailable: ConntrackUnavailableError | undefined;
@@ -61,7 +52,7 @@ export class EjectUnresponsiveEndpoints implements EjectionStatus {
 
   constructor(
     /** Called when counting begins. */
-    private readonly targets: () => EjectionTargets,
+    private readonly targets: () => CountingTargets,
     private readonly reports: EjectionReports,
     connector: EndpointConnector,
     private readonly clock: Clock,
@@ -69,8 +60,9 @@ export class EjectUnresponsiveEndpoints implements EjectionStatus {
     private readonly incapable?: string,
   ) {
     this.ownConnects = new OwnConnects(connector, clock, (port) => {
-      if (this.counting) this.check([port]);
+      if (this.counting.isRunning) this.check([port]);
     });
+    this.counting = new PeriodicCheck(targets, 'evidence', () => this.check(), clock);
   }
 
   /** The ejected endpoints of a family, at any time. */
@@ -87,8 +79,8 @@ export class EjectUnresponsiveEndpoints implements EjectionStatus {
           if (entry?.ejectsUnresponsiveEndpoints) this.entries.set(port, entry);
           else if (this.entries.delete(port)) this.forget({ family, key });
         }
-        if (this.entries.size === 0) this.stopCounting();
-        else if (!this.counting && !this.isStopped) this.startCounting();
+        if (this.entries.size === 0) this.counting.stop();
+        else if (!this.counting.isRunning && !this.isStopped) this.startCounting();
       },
     };
   }
@@ -130,33 +122,19 @@ export class EjectUnresponsiveEndpoints implements EjectionStatus {
   stop(): void {
     this.isStopped = true;
     this.ownConnects.stop();
-    this.stopCounting();
+    this.counting.stop();
   }
 
   private startCounting(): void {
     if (this.incapable !== undefined) return this.reports.reportLimits([this.incapable]);
     this.unavailable = undefined;
     try {
-      const release = this.targets().traffic.keepCounting('evidence');
-      this.counting = { release, timer: this.scheduleCheck() };
+      this.counting.start();
     } catch (error) {
       if (!(error instanceof ConntrackUnavailableError)) throw error;
       this.unavailable = error;
       this.reports.reportLimits([NOT_COUNTED], { error });
     }
-  }
-
-  private stopCounting(): void {
-    this.counting?.timer.cancel();
-    this.counting?.release();
-    this.counting = undefined;
-  }
-
-  private scheduleCheck(): Timer {
-    return this.clock.after(CHECK_PERIOD, () => {
-      this.check();
-      if (this.counting) this.counting.timer = this.scheduleCheck();
-    });
   }
 
   /** @param ports those to judge; missing: all with counted connections or earlier ejections */

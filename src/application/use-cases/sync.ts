@@ -1,5 +1,4 @@
-import type { EjectedEndpoints } from '../../domain/failover/ejected-endpoints.js';
-import type { ForwardingContext } from '../../domain/forwarding/forward-service.js';
+import type { ConnectionFindings, ForwardingContext } from '../../domain/forwarding/forward-service.js';
 import { ForwardingTable, type ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import {
   FRONTENDS_OF_IPTABLES_AT_ONCE,
@@ -63,11 +62,11 @@ export class Sync {
     private readonly listener?: ForwardingListener,
     /** Currently unreadable parts of the source. */
     private readonly unread: () => readonly string[] = () => [],
-    ejectedEndpoints?: EjectedEndpoints,
+    findings?: ConnectionFindings,
     /** Objects that it delivered and that are ignored, as they are invalid. */
     private readonly ignored: () => readonly string[] = () => [],
   ) {
-    this.table = new ForwardingTable(ejectedEndpoints);
+    this.table = new ForwardingTable(findings);
     this.uncomputed = new UncomputedServices(
       state,
       this.family,

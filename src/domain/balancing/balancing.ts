@@ -2,11 +2,18 @@ import type { Endpoint } from '../model/endpoint.js';
 import type { ServicePortKey } from '../model/service-port-name.js';
 
 /** How the endpoint of a new connection is chosen: the values of `kube-proxy-ts/load-balancing` (docs/load-balancing.md). */
-export const BALANCING_METHODS = ['random', 'round-robin', 'maglev', 'maglev-source'] as const;
+export const BALANCING_METHODS = [
+  'random',
+  'round-robin',
+  'least-connections',
+  'maglev',
+  'maglev-source',
+] as const;
 
 /**
  * - `random`: by chance.
  * - `round-robin`: one after another.
+ * - `least-connections`: by chance; endpoints with fewer open connections from this node have greater chances.
  * - `maglev`: by a hash of the client's address and port, the same on all nodes.
  * - `maglev-source`: by a hash of the client's address alone.
  */
@@ -38,6 +45,11 @@ export function weightOf({ weight = 1 }: Pick<Endpoint, 'weight'>): number {
   return weight === 0 ? 1 : weight;
 }
 
+/** Its part of the next connections, as compared with others of its list: by open connections if these count, else by weight. */
+export function effectiveWeightOf(endpoint: Pick<Endpoint, 'effectiveWeight' | 'weight'>): number {
+  return endpoint.effectiveWeight ?? weightOf(endpoint);
+}
+
 /** Whether the endpoints of a list have different weights. */
 export function isWeightedList(list: readonly Endpoint[]): boolean {
   const [first] = list;
@@ -53,11 +65,15 @@ const BY_SCHEDULER: Readonly<Record<string, BalancingMethod>> = {
   random: 'random',
   rr: 'round-robin',
   wrr: 'round-robin',
+  lc: 'least-connections',
+  wlc: 'least-connections',
+  sed: 'least-connections',
+  nq: 'least-connections',
   mh: 'maglev',
   sh: 'maglev-source',
 };
 
-/** The method of other modes for an IPVS scheduler; undefined for one that depends on present connections. */
+/** The method of other modes for an IPVS scheduler; undefined for one that no method is like. */
 export function methodOfScheduler(scheduler: string): BalancingMethod | undefined {
   return Object.hasOwn(BY_SCHEDULER, scheduler) ? BY_SCHEDULER[scheduler] : undefined;
 }
@@ -69,6 +85,8 @@ interface RequestedChoice {
   readonly deniedBalancing?: { readonly reason?: string | undefined } | undefined;
   /** An IPVS scheduler. */
   readonly scheduler?: string;
+  /** Above 0: clients keep their endpoints. */
+  readonly affinitySeconds?: number;
 }
 
 /**
@@ -76,7 +94,7 @@ interface RequestedChoice {
  * @param methods those that the mode has besides random choice
  */
 export function balancingNote(
-  { balancing, deniedBalancing, scheduler }: RequestedChoice,
+  { balancing, deniedBalancing, scheduler, affinitySeconds = 0 }: RequestedChoice,
   mode: string,
   methods: readonly BalancingMethod[],
 ): string | undefined {
@@ -84,8 +102,10 @@ export function balancingNote(
     return `no tables for load balancing: ${deniedBalancing.reason}; its Service's endpoints are chosen at random, with equal chances`;
   const { method = 'random', isWeighted = false } = balancing ?? {};
   const instead = `endpoints are chosen at random${isWeighted ? ', by their weights' : ''}`;
+  if (method === 'least-connections' && affinitySeconds > 0)
+    return `session affinity excludes least-connections; ${instead}`;
   if (method !== 'random')
     return methods.includes(method) ? undefined : `${mode} mode does not support ${method}; ${instead}`;
   if (scheduler === undefined || scheduler === 'random') return undefined;
-  return `${mode} mode has no scheduler ${scheduler}, which depends on open connections; ${instead}`;
+  return `${mode} mode has no scheduler ${scheduler}; ${instead}`;
 }

@@ -1,7 +1,14 @@
 import { endpointPlace, type Endpoint } from '../model/endpoint.js';
 import type { ServicePortKey } from '../model/service-port-name.js';
 import { textHash } from '../model/text.js';
-import { isHashed, isWeightedList, weightOf, type Balancing, type TableOwners } from './balancing.js';
+import {
+  isHashed,
+  isWeightedList,
+  effectiveWeightOf,
+  weightOf,
+  type Balancing,
+  type TableOwners,
+} from './balancing.js';
 
 /**
  * Primes, the sizes of tables: each slot is an element in the kernel. Neighbours differ by a factor of two, because nearly all slots
@@ -17,6 +24,9 @@ const SLOTS_FOR_THE_LIGHTEST = 100;
 
 /** Hashed tables of few endpoints have at least this many slots: with fewer, more of them move than an endpoint's own share. */
 const LEAST_HASHED = 2039;
+
+/** With least connections: enough for shares that are right to a few percent, and few enough to write some each second. */
+const SLOTS_BY_CONNECTIONS = 20;
 
 /** Weights whose period is not longer are met exactly, slot by slot. */
 const LONGEST_PERIOD = 1021;
@@ -39,7 +49,7 @@ export function slotsOf(
 ): Slots | undefined {
   const size = slotCount(list, balancing, isPrime);
   if (size === undefined) return undefined;
-  const key = `${size} ${isHashed(balancing.method) || isPrime}`;
+  const key = `${size} ${isTable(balancing, isPrime)}`;
   const known = tables.get(list) ?? new Map<string, Slots>();
   tables.set(list, known);
   const found = known.get(key) ?? made(list, balancing, isPrime, size);
@@ -50,14 +60,22 @@ export function slotsOf(
 /** How many there are. Costs a walk through the list, where `slotsOf` makes a table. */
 export function slotCount(
   list: readonly Endpoint[],
-  { method }: Pick<Balancing, 'method'>,
+  balancing: Pick<Balancing, 'method'>,
   isPrime = false,
 ): number | undefined {
   if (list.length < 2) return undefined;
-  const isTable = isPrime || isHashed(method);
-  if (!isTable && !isWeightedList(list)) return undefined;
+  const { method } = balancing;
+  // The weights of the moment do not matter: a table of another size would be written anew.
+  if (method === 'least-connections') return sizeFor(SLOTS_BY_CONNECTIONS * list.length);
+  const isWhole = isTable(balancing, isPrime);
+  if (!isWhole && !isWeightedList(list)) return undefined;
   const weights = list.map(weightOf);
-  return (isTable ? undefined : shortPeriod(weights)) ?? tableSize(weights, isHashed(method));
+  return (isWhole ? undefined : shortPeriod(weights)) ?? tableSize(weights, isHashed(method));
+}
+
+/** Whether the slots are a table, even where the turns of a short period are sufficient. */
+function isTable({ method }: Pick<Balancing, 'method'>, isPrime: boolean): boolean {
+  return isPrime || isHashed(method) || method === 'least-connections';
 }
 
 function shortPeriod(weights: readonly number[]): number | undefined {
@@ -67,13 +85,14 @@ function shortPeriod(weights: readonly number[]): number | undefined {
 
 function made(
   list: readonly Endpoint[],
-  { method }: Pick<Balancing, 'method'>,
+  balancing: Pick<Balancing, 'method'>,
   isPrime: boolean,
   size: number,
 ): Slots {
-  const weights = list.map(weightOf);
-  const isTable = isPrime || isHashed(method) || shortPeriod(weights) === undefined;
-  return isTable ? maglevTable(slotNames(list), weights, size) : firstTurns(weights, size);
+  const weights = list.map(effectiveWeightOf);
+  return isTable(balancing, isPrime) || shortPeriod(weights) === undefined
+    ? maglevTable(slotNames(list), weights, size)
+    : firstTurns(weights, size);
 }
 
 /**
@@ -122,6 +141,10 @@ export function tableSize(weights: readonly number[], isHash: boolean): number {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const lightest = weights.reduce((least, weight) => Math.min(least, weight), Infinity);
   const wanted = Math.max((SLOTS_FOR_THE_LIGHTEST * total) / lightest, isHash ? LEAST_HASHED : 0);
+  return sizeFor(wanted);
+}
+
+function sizeFor(wanted: number): number {
   return TABLE_SIZES.find((size) => size >= wanted) ?? MOST_SLOTS;
 }
 

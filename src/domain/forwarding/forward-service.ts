@@ -1,6 +1,12 @@
-import { isWeightedList, methodOfScheduler, type Balancing } from '../balancing/balancing.js';
+import {
+  isWeightedList,
+  methodOfScheduler,
+  type Balancing,
+  type BalancingMethod,
+} from '../balancing/balancing.js';
 import type { Endpoint, PortIdentity } from '../model/endpoint.js';
-import { NONE_EJECTED, type EjectedEndpoints } from '../failover/ejected-endpoints.js';
+import { withEffectiveWeights, type WeightLookup } from '../balancing/open-connections.js';
+import type { EjectedEndpoints } from '../failover/ejected-endpoints.js';
 import { servicePortKey } from '../model/service-port-name.js';
 import type { Service, ServicePortSpec } from '../model/service.js';
 import { subset } from '../model/subset.js';
@@ -29,15 +35,20 @@ export interface ForwardingContext {
   readonly reserved?: ReservedFrontends;
 }
 
-/**
- * The forwarding entries of a Service's ports in the context's family; none without a cluster IP of that family.
- * @param ejectedEndpoints used only where unresponsive endpoints are ejected
- */
+/** What the connections of endpoints have shown, as of each time that entries are computed. Missing: nothing. */
+export interface ConnectionFindings {
+  /** Used only where unresponsive endpoints are ejected. */
+  readonly ejected?: EjectedEndpoints | undefined;
+  /** Used only with least connections. */
+  readonly weights?: WeightLookup | undefined;
+}
+
+/** The forwarding entries of a Service's ports in the context's family; none without a cluster IP of that family. */
 export function forwardService(
   service: Service,
   endpointsOf: (port: PortIdentity) => readonly Endpoint[],
   context: ForwardingContext,
-  ejectedEndpoints = NONE_EJECTED,
+  findings: ConnectionFindings = {},
 ): readonly ForwardingEntry[] {
   const clusterIP = service.clusterIPs[context.family];
   if (clusterIP === undefined) return [];
@@ -46,7 +57,7 @@ export function forwardService(
     ? { ...context, topology: { ...topology, zone: '', nodeHints: false } }
     : context;
   const entries = service.ports.map((port) =>
-    forwardPort(service, port, clusterIP, endpointsOf, used, ejectedEndpoints),
+    forwardPort(service, port, clusterIP, endpointsOf, used, findings),
   );
   return context.usesSlots ? withTableOwners(entries) : entries;
 }
@@ -64,7 +75,7 @@ function forwardPort(
     ejectUnresponsiveEndpoints,
     everyEndpoint,
   }: ForwardingContext,
-  ejectedEndpoints: EjectedEndpoints,
+  { ejected, weights }: ConnectionFindings,
 ): ForwardingEntry {
   const externalIPs = textsOf(service.externalIPs, family);
   const loadBalancerIPs = textsOf(service.loadBalancerIPs, family);
@@ -72,9 +83,12 @@ function forwardPort(
   const reachableFromOutside = port.nodePort !== 0 || loadBalancerIPs.length > 0 || externalIPs.length > 0;
   const internalPolicyLocal = !everyEndpoint && service.internalPolicyLocal;
   const externalPolicyLocal = !everyEndpoint && service.externalPolicyLocal;
-  const allEndpoints = weighed(endpointsOf({ port: port.name, protocol: port.protocol }), service);
   const name = { namespace: service.namespace, name: service.name, port: port.name, protocol: port.protocol };
   const key = servicePortKey(name);
+  const method = methodOf(service);
+  const weighted = weighed(endpointsOf({ port: port.name, protocol: port.protocol }), service);
+  const allEndpoints =
+    method === 'least-connections' ? withEffectiveWeights(weighted, weights?.(key)) : weighted;
   // UDP has no answer of its own, so nothing follows from the lack of one.
   const wantsEjection =
     !everyEndpoint && (service.ejectUnresponsiveEndpoints ?? ejectUnresponsiveEndpoints ?? false);
@@ -86,9 +100,9 @@ function forwardPort(
       usesLocalEndpoints: internalPolicyLocal || (externalPolicyLocal && reachableFromOutside),
     },
     topology,
-    ejects ? ejectedEndpoints(key) : undefined,
+    ejects ? ejected?.(key) : undefined,
   );
-  const balancing = balancingOf(service, endpoints);
+  const balancing = balancingOf(method, endpoints);
   const [internal, external] = [
     trafficOf(endpoints, internalPolicyLocal),
     trafficOf(endpoints, externalPolicyLocal),
@@ -126,13 +140,14 @@ function forwardPort(
   };
 }
 
+function methodOf({ scheduler, balancingMethod }: Service): BalancingMethod {
+  return balancingMethod ?? (scheduler === undefined ? undefined : methodOfScheduler(scheduler)) ?? 'random';
+}
+
 function balancingOf(
-  service: Service,
+  method: BalancingMethod,
   { cluster = [], local = [] }: EndpointSelection,
 ): Balancing | undefined {
-  const { scheduler, balancingMethod } = service;
-  const method =
-    balancingMethod ?? (scheduler === undefined ? undefined : methodOfScheduler(scheduler)) ?? 'random';
   const isWeighted = isWeightedList(cluster) || isWeightedList(local);
   return method === 'random' && !isWeighted ? undefined : { method, isWeighted };
 }

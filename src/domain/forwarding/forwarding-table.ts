@@ -1,5 +1,4 @@
 import { SlotBudget } from '../balancing/slot-budget.js';
-import { NONE_EJECTED } from '../failover/ejected-endpoints.js';
 import {
   serviceOf,
   type Protocol,
@@ -11,7 +10,12 @@ import type { ClusterState } from '../state/cluster-state.js';
 import type { Service, ServicePortSpec } from '../model/service.js';
 import { EndpointBudget } from './endpoint-budget.js';
 import { findEntry, type ForwardingEntry, type Frontend } from './forwarding-entry.js';
-import { forwardService, frontendCount, type ForwardingContext } from './forward-service.js';
+import {
+  forwardService,
+  frontendCount,
+  type ConnectionFindings,
+  type ForwardingContext,
+} from './forward-service.js';
 import { FrontendClaims } from './frontend-claims.js';
 import { balanced, slotDemand } from './slot-tables.js';
 
@@ -61,8 +65,7 @@ export class ForwardingTable {
   private count = 0;
   private lacking = { internal: 0, external: 0 };
 
-  /** @param ejectedEndpoints as of each time that entries are computed */
-  constructor(private readonly ejectedEndpoints = NONE_EJECTED) {}
+  constructor(private readonly findings: ConnectionFindings = {}) {}
 
   /** Of all known Services, computed in one step. */
   static of(state: ClusterState, context: ForwardingContext): ForwardingTable {
@@ -206,15 +209,10 @@ export class ForwardingTable {
     const limit = this.endpoints.limitOf(key);
     const part = ports === service.ports ? service : { ...service, ports };
     if (limit === undefined)
-      return forwardService(part, state.endpointsByPort(key, family), context, this.ejectedEndpoints);
+      return forwardService(part, state.endpointsByPort(key, family), context, this.findings);
     const most = Math.max(1, Math.floor(limit / frontendsOf(service)));
     const counts = state.endpointCounts(key, family);
-    const entries = forwardService(
-      part,
-      state.endpointsByPort(key, family, most),
-      context,
-      this.ejectedEndpoints,
-    );
+    const entries = forwardService(part, state.endpointsByPort(key, family, most), context, this.findings);
     return entries.map((entry, index) => {
       const knownEndpoints = counts(entry.name);
       const isFirst = ports[index] === service.ports[0];

@@ -1,4 +1,4 @@
-import { weightOf, type TableOwners } from '../balancing/balancing.js';
+import { effectiveWeightOf, type TableOwners } from '../balancing/balancing.js';
 import type { SlotDemand } from '../balancing/slot-budget.js';
 import { MOST_SLOTS, slotCount, slotNames, tableNumber } from '../balancing/slots.js';
 import type { Endpoint } from '../model/endpoint.js';
@@ -43,7 +43,7 @@ function ownersOf(
 /** The same for lists of endpoints that make the same table, by any method. */
 function tableText(list: readonly Endpoint[]): string {
   const names = slotNames(list);
-  return list.map((endpoint, place) => `${names[place]!} ${weightOf(endpoint)}`).join();
+  return list.map((endpoint, place) => `${names[place]!} ${effectiveWeightOf(endpoint)}`).join();
 }
 
 /** Whether two lists of endpoints make the same table, by any method. */

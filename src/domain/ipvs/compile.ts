@@ -255,6 +255,8 @@ function suitable(method: BalancingMethod, isWeighted: boolean, usual: string): 
       return [MAGLEV_BY_SOURCE, plain('sh')];
     case 'round-robin':
       return [plain(isWeighted ? 'wrr' : 'rr')];
+    case 'least-connections':
+      return [plain(isWeighted ? 'wlc' : 'lc')];
     case 'random':
       return Object.hasOwn(WEIGHTED, usual) ? [plain(WEIGHTED[usual]!)] : [];
   }

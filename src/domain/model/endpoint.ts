@@ -19,6 +19,8 @@ export interface Endpoint {
   readonly zone?: string | undefined;
   /** Its part of new connections, 0 to 1000, as compared with others; missing: 1. */
   readonly weight?: number;
+  /** Its part of new connections where open connections count, as compared with others; missing: its weight. */
+  readonly effectiveWeight?: number;
 }
 
 /** Where an endpoint is, `ip:port`: by this, endpoints are sorted and compared. Made when it is needed, as there are very many. */

@@ -1,4 +1,4 @@
-import { weightOf } from '../balancing/balancing.js';
+import { effectiveWeightOf } from '../balancing/balancing.js';
 import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
 import type { Endpoint } from '../model/endpoint.js';
 import { getOrMake } from '../model/maps.js';
@@ -115,7 +115,7 @@ class Hash {
   }
 
   addWeights(list: readonly Endpoint[]): void {
-    for (const endpoint of list) this.addNumber(weightOf(endpoint));
+    for (const endpoint of list) this.addNumber(effectiveWeightOf(endpoint));
   }
 
   get value(): number {

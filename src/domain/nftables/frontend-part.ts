@@ -269,8 +269,9 @@ export class FrontendPart implements TablePart {
     const { affinitySeconds, balancing } = entry;
     const { length } = chosenFrom(entry, name);
     const slots = slotsOfList(entry, name);
-    const method = !balancing || balancing.method === 'random' || length < 2 ? undefined : balancing.method;
-    const chosen = method && { method };
+    const method = length < 2 ? undefined : balancing?.method;
+    // Open connections determine which slots there are, not how one is drawn.
+    const chosen = method && method !== 'random' && method !== 'least-connections' ? { method } : undefined;
     if (slots === undefined) return { variant, kind, count: length, affinitySeconds, ...chosen };
     const count = affinitySeconds > 0 ? 2 ** Math.ceil(Math.log2(length)) : 1;
     return { variant, kind, count, affinitySeconds, ...chosen, slots };

@@ -86,7 +86,9 @@ afterEach(async () => {
 
 /** As after a sync. */
 function program(): void {
-  [entry] = forwardService(service(wish), () => endpoints, context, ejection.ejectedEndpoints('IPv4'));
+  [entry] = forwardService(service(wish), () => endpoints, context, {
+    ejected: ejection.ejectedEndpoints('IPv4'),
+  });
   tell({ key: entry!.key, entry });
 }
 

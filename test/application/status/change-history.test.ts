@@ -270,7 +270,7 @@ describe('of endpoints that step aside', () => {
       service(),
       () => [one, two],
       context,
-      () => places,
+      { ejected: () => places },
     )[0]!;
   };
   const key = entryWith([]).key;

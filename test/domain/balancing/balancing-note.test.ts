@@ -12,15 +12,24 @@ describe('what a mode does in place of what is asked for', () => {
     expect(balancingNote({ balancing }, 'nftables', BALANCING_METHODS)).toBeUndefined();
   });
 
-  it.each(['lc', 'nq', 'wlc', 'constructor'])(
-    'is said of a scheduler that looks at connections: %s',
-    (scheduler) => {
-      expect(methodOfScheduler(scheduler)).toBeUndefined();
-      expect(balancingNote({ scheduler }, 'nftables', BALANCING_METHODS)).toBe(
-        `nftables mode has no scheduler ${scheduler}, which depends on open connections; endpoints are chosen at random`,
-      );
-    },
-  );
+  it.each(['lblc', 'ovf', 'constructor'])('names a scheduler that no method is like: %s', (scheduler) => {
+    expect(methodOfScheduler(scheduler)).toBeUndefined();
+    expect(balancingNote({ scheduler }, 'nftables', BALANCING_METHODS)).toBe(
+      `nftables mode has no scheduler ${scheduler}; endpoints are chosen at random`,
+    );
+  });
+
+  it.each(['lc', 'wlc', 'sed', 'nq'])('takes least connections for the scheduler %s', (scheduler) => {
+    expect(methodOfScheduler(scheduler)).toBe('least-connections');
+  });
+
+  it('names session affinity where it excludes least connections', () => {
+    const balancing = { method: 'least-connections', isWeighted: false } as const;
+    expect(balancingNote({ balancing, affinitySeconds: 10_800 }, 'nftables', BALANCING_METHODS)).toBe(
+      'session affinity excludes least-connections; endpoints are chosen at random',
+    );
+    expect(balancingNote({ balancing, affinitySeconds: 0 }, 'nftables', BALANCING_METHODS)).toBeUndefined();
+  });
 
   it('is said where there is no room for tables, with the reason', () => {
     const deniedBalancing = { reason: '9 slots are needed' };

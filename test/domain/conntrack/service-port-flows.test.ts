@@ -19,7 +19,7 @@ describe('endpoints that may keep their flows', () => {
     const ports = [{ name: '', protocol, port: 80, nodePort: 0 }];
     const endpoints = [serving, draining, dead, silent];
     const aside = () => new Set(['10.244.2.4:8080']);
-    const [entry] = forwardService(service({ ports }), () => endpoints, context, aside);
+    const [entry] = forwardService(service({ ports }), () => endpoints, context, { ejected: aside });
     expect([...servicePortFlows(entry!).endpoints]).toEqual(expected);
   });
 

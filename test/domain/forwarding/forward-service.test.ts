@@ -168,7 +168,7 @@ describe('silent endpoints', () => {
       service(parts),
       () => two,
       { ...FORWARDING, ...(ejectUnresponsiveEndpoints !== undefined && { ejectUnresponsiveEndpoints }) },
-      first,
+      { ejected: first },
     )[0]!;
 
   it.each([
@@ -192,13 +192,13 @@ describe('silent endpoints', () => {
       nodePort: 0,
     }));
     const context = { ...FORWARDING, ejectUnresponsiveEndpoints: true };
-    const entries = forwardService(service({ ports }), () => two, context, first);
+    const entries = forwardService(service({ ports }), () => two, context, { ejected: first });
     expect(entries.map(({ endpoints }) => endpoints.reachable.length)).toEqual([1, 2, 1]);
   });
 
   it('do not step aside where all traffic may go to all endpoints, as in mode userspace', () => {
     const context = { ...FORWARDING, ejectUnresponsiveEndpoints: true, everyEndpoint: true };
-    const [entry] = forwardService(service({ ejectUnresponsiveEndpoints: true }), () => two, context, first);
+    const [entry] = forwardService(service({ ejectUnresponsiveEndpoints: true }), () => two, context, { ejected: first });
     expect(entry!.endpoints.reachable).toEqual(two);
     expect(entry).not.toHaveProperty('ejectsUnresponsiveEndpoints');
   });

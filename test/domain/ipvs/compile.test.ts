@@ -379,7 +379,7 @@ describe('endpoints that are ejected', () => {
       service({ ejectUnresponsiveEndpoints: true }),
       () => endpoints,
       FORWARDING,
-      () => new Set(['10.244.1.2:8080']),
+      { ejected: () => new Set(['10.244.1.2:8080']) },
     );
     const [{ served }] = compileIpvs(entry!, OPTIONS) as [IpvsPart];
     return serverLines([served!]).slice(1);

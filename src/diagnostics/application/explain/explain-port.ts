@@ -48,7 +48,7 @@ export class ExplainPort {
           const unused = (): string | undefined => ejected.get(place) ?? unusedReason(endpoint, entry);
           const reason = used ? undefined : isReached ? unused() : NOT_REACHED;
           const share = used ? choice?.shares.get(place) : undefined;
-          const { isLocal: local, ...conditions } = endpoint;
+          const { isLocal: local, effectiveWeight: _, ...conditions } = endpoint;
           return {
             ...conditions,
             local,
@@ -104,6 +104,7 @@ export interface Choice {
 const METHODS: Readonly<Record<BalancingMethod, string>> = {
   random: 'at random',
   'round-robin': 'one after another',
+  'least-connections': 'at random, more to endpoints with fewer open connections from this node',
   maglev: "by a hash of the client's address and port (maglev)",
   'maglev-source': "by a hash of the client's address (maglev-source)",
 };

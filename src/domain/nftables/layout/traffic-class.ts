@@ -31,13 +31,16 @@ export interface TrafficClass {
   /** Seconds for which a client keeps its endpoint; 0 without affinity. */
   readonly affinitySeconds: number;
   /** How a number is chosen; missing: at random. */
-  readonly method?: Exclude<BalancingMethod, 'random'>;
+  readonly method?: DrawnMethod;
   /**
    * The size of the frontend's table, from which an endpoint is chosen; with affinity one of TABLE_SIZES, and `count` is the numbers
    * that are looked through, a power of two. Without affinity `count` is 1. Missing: one of `count` is chosen.
    */
   readonly slots?: number | undefined;
 }
+
+/** The methods that draw numbers otherwise than at random. */
+type DrawnMethod = Exclude<BalancingMethod, 'random' | 'least-connections'>;
 
 /** Endpoints that a service port with session affinity can use; numbers of a class have 12 bits. */
 export const MAX_AFFINITY_ENDPOINTS = 4094;
@@ -251,16 +254,11 @@ function choose(
 }
 
 /** Picks a number below a limit. */
-function draw(
-  parts: RuleParts,
-  modulus: number,
-  offset = FIRST_NUMBER,
-  method?: TrafficClass['method'],
-): RulePart {
+function draw(parts: RuleParts, modulus: number, offset = FIRST_NUMBER, method?: DrawnMethod): RulePart {
   return setPriority(parts.drawn({ modulus, offset, by: method && chosenBy(method) }));
 }
 
-function chosenBy(method: Exclude<BalancingMethod, 'random'>): DrawnNumber['by'] {
+function chosenBy(method: DrawnMethod): DrawnNumber['by'] {
   switch (method) {
     case 'round-robin':
       return 'turn';

@@ -38,7 +38,7 @@ beforeEach(() => {
   clock = new FakeClock(1_000_000);
   state = new ClusterState();
   aside = new Set();
-  table = new ForwardingTable(() => aside);
+  table = new ForwardingTable({ ejected: () => aside });
   statuses = new ServiceStatuses();
   unread = [];
   reports = new ObjectReports(new MemoryLogger(), new FakeClock(), () => unread);

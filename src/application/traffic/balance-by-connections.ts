@@ -1,0 +1,110 @@
+import {
+  nextWeights,
+  type EffectiveWeights,
+  type WeightLookup,
+} from '../../domain/balancing/open-connections.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import { serviceOf } from '../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import { familyPortKey, type FamilyPortKey } from '../../domain/traffic/service-frontends.js';
+import type { Clock } from '../ports/clock.js';
+import type { ForwardingListener } from '../ports/forwarding-listener.js';
+import type { Logger } from '../ports/logger.js';
+import { ConntrackUnavailableError } from '../ports/node/conntrack.js';
+import { PeriodicCheck, type CountingTargets } from './periodic-check.js';
+
+/**
+ * Use case BalanceByConnections, for `kube-proxy-ts/load-balancing: least-connections`: every second it compares the open
+ * connections of endpoints, and recomputes the Services whose endpoints should get other parts of the next ones. Without such
+ * Services nothing is counted. While nothing can be counted, weights decide. A restart begins with the weights.
+ */
+export class BalanceByConnections {
+  /** As last programmed. */
+  private readonly entries = new Map<FamilyPortKey, ForwardingEntry>();
+  private readonly weights = new Map<FamilyPortKey, EffectiveWeights>();
+  private readonly counting: PeriodicCheck;
+  private isStopped = false;
+  /** Why connections cannot be counted, since it was last tried. */
+  private unavailable: ConntrackUnavailableError | undefined;
+
+  constructor(
+    /** Called when counting begins. */
+    private readonly targets: () => CountingTargets,
+    clock: Clock,
+    private readonly logger: Logger,
+  ) {
+    this.counting = new PeriodicCheck(targets, 'numbers', () => this.check(), clock);
+  }
+
+  /** The effective weights of a family, at any time. */
+  effectiveWeights(family: IpFamily): WeightLookup {
+    return (port) => this.weights.get(`${family} ${port}`);
+  }
+
+  /** Follows the forwarding of a family. */
+  listener(family: IpFamily): ForwardingListener {
+    return {
+      programmed: ({ changes }) => {
+        for (const { key, entry } of changes) {
+          const port = familyPortKey({ family, key });
+          if (entry?.balancing?.method === 'least-connections' && entry.affinitySeconds === 0)
+            this.entries.set(port, entry);
+          else if (this.entries.delete(port)) this.weights.delete(port);
+        }
+        if (this.entries.size === 0) this.counting.stop();
+        else if (!this.counting.isRunning && !this.isStopped) this.start();
+      },
+    };
+  }
+
+  /** The service ports whose open connections count, as last programmed. */
+  ports(): Iterable<ForwardingEntry> {
+    return this.entries.values();
+  }
+
+  /** Open connections to the endpoints of such a service port, by `ip:port`; undefined for others, and while nothing is counted. */
+  openConnections(port: FamilyPortKey): ((place: string) => number) | undefined {
+    const counted = this.entries.has(port) ? this.targets().traffic.counted() : undefined;
+    if (!counted) return undefined;
+    const endpoints = counted.ports.get(port)?.endpoints;
+    return (place) => (endpoints?.get(place)?.open ?? 0) * counted.facts.samplingRate;
+  }
+
+  /** Why open connections do not count at present, for people. Empty if no service port needs them. */
+  get warnings(): readonly string[] {
+    return this.entries.size > 0 && this.unavailable ? [`${NOT_COUNTED}: ${this.unavailable.message}`] : [];
+  }
+
+  /** Idempotent. */
+  stop(): void {
+    this.isStopped = true;
+    this.counting.stop();
+  }
+
+  private start(): void {
+    try {
+      this.counting.start();
+      this.unavailable = undefined;
+    } catch (error) {
+      if (!(error instanceof ConntrackUnavailableError)) throw error;
+      if (!this.unavailable) this.logger.warn({ error }, NOT_COUNTED);
+      this.unavailable = error;
+    }
+  }
+
+  private check(): void {
+    const { traffic, recompute } = this.targets();
+    if (traffic.counted()?.facts.complete !== true) return;
+    const due = new Map<string, ForwardingEntry>();
+    for (const [port, entry] of this.entries) {
+      const open = this.openConnections(port);
+      const weights = open && nextWeights(entry.endpoints.reachable, this.weights.get(port), open);
+      if (!weights) continue;
+      this.weights.set(port, weights);
+      due.set(`${entry.family} ${serviceOf(entry.key)}`, entry);
+    }
+    for (const { family, key } of due.values()) recompute(family, serviceOf(key));
+  }
+}
+
+const NOT_COUNTED = 'connections cannot be counted, so least-connections chooses endpoints by weight alone';
