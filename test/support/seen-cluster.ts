@@ -46,12 +46,15 @@ export class SeenCluster {
   readonly localhost = new Map<string, string>();
   /** Endpoints that do not answer, with the number of their connections without an answer, by service port. */
   readonly unresponsive = new Map<FamilyPortKey, ReadonlyMap<string, number>>();
+  /** Open connections to endpoints, by `ip:port`. */
+  readonly openConnections = new Map<string, number>();
   /** How often the connections were read, and why they cannot be. */
   readonly answers = {
     reads: 0,
     problem: undefined as string | undefined,
     read: (): Promise<void> => Promise.resolve(void this.answers.reads++),
     unresponsive: () => this.unresponsive,
+    open: () => (place: string) => this.openConnections.get(place) ?? 0,
     unanswered: (port: FamilyPortKey): ReadonlyMap<string, number> | undefined =>
       this.answers.problem === undefined
         ? (this.unresponsive.get(port) ?? new Map<string, number>())

@@ -12,6 +12,7 @@ import type { ForwardingListener } from '../ports/forwarding-listener.js';
 import type { Logger } from '../ports/logger.js';
 import { ConntrackUnavailableError } from '../ports/node/conntrack.js';
 import { PeriodicCheck, type CountingTargets } from './periodic-check.js';
+import { openConnections } from './traffic-watchers.js';
 
 /**
  * Use case BalanceByConnections, for `kube-proxy-ts/load-balancing: least-connections`: every second it compares the open
@@ -57,19 +58,6 @@ export class BalanceByConnections {
     };
   }
 
-  /** The service ports whose open connections count, as last programmed. */
-  ports(): Iterable<ForwardingEntry> {
-    return this.entries.values();
-  }
-
-  /** Open connections to the endpoints of such a service port, by `ip:port`; undefined for others, and while nothing is counted. */
-  openConnections(port: FamilyPortKey): ((place: string) => number) | undefined {
-    const counted = this.entries.has(port) ? this.targets().traffic.counted() : undefined;
-    if (!counted) return undefined;
-    const endpoints = counted.ports.get(port)?.endpoints;
-    return (place) => (endpoints?.get(place)?.open ?? 0) * counted.facts.samplingRate;
-  }
-
   /** Why open connections do not count at present, for people. Empty if no service port needs them. */
   get warnings(): readonly string[] {
     return this.entries.size > 0 && this.unavailable ? [`${NOT_COUNTED}: ${this.unavailable.message}`] : [];
@@ -94,11 +82,12 @@ export class BalanceByConnections {
 
   private check(): void {
     const { traffic, recompute } = this.targets();
-    if (traffic.counted()?.facts.complete !== true) return;
+    const counted = traffic.counted();
+    if (counted?.facts.complete !== true) return;
     const due = new Map<string, ForwardingEntry>();
     for (const [port, entry] of this.entries) {
-      const open = this.openConnections(port);
-      const weights = open && nextWeights(entry.endpoints.reachable, this.weights.get(port), open);
+      const open = openConnections(counted, port);
+      const weights = nextWeights(entry.endpoints.reachable, this.weights.get(port), open);
       if (!weights) continue;
       this.weights.set(port, weights);
       due.set(`${entry.family} ${serviceOf(entry.key)}`, entry);

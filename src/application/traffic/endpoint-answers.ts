@@ -4,7 +4,7 @@ import type { EndpointTraffic } from '../../domain/traffic/endpoint-traffic.js';
 import { delay } from '../retries.js';
 import type { Clock } from '../ports/clock.js';
 import { ConntrackUnavailableError } from '../ports/node/conntrack.js';
-import type { Counted, TrafficWatchers } from './traffic-watchers.js';
+import { openConnections, type Counted, type TrafficWatchers } from './traffic-watchers.js';
 
 /** How long a request waits for the first complete read of the connections, in milliseconds. */
 const LONGEST_READ = 1_000;
@@ -65,6 +65,12 @@ export class EndpointAnswers {
     if (!counted) return undefined;
     const endpoints = counted.ports.get(port)?.endpoints ?? [];
     return new Map(Array.from(endpoints, ([place, one]) => [place, unansweredOf(one, counted)]));
+  }
+
+  /** Open connections to the endpoints of a service port, by `ip:port`; undefined while nothing is counted. */
+  open(port: FamilyPortKey): ((place: string) => number) | undefined {
+    const counted = this.counted();
+    return counted && openConnections(counted, port);
   }
 
   /**

@@ -59,6 +59,12 @@ export interface Counted {
   readonly facts: CountingFacts;
 }
 
+/** How many open connections the endpoints of a service port have, by `ip:port`. */
+export function openConnections({ ports, facts }: Counted, port: FamilyPortKey): (place: string) => number {
+  const endpoints = ports.get(port)?.endpoints;
+  return (place) => (endpoints?.get(place)?.open ?? 0) * facts.samplingRate;
+}
+
 /** Those who watch the traffic. Connections are counted only while there are any, and for some seconds after. */
 export class TrafficWatchers {
   private readonly present = new Set<symbol>();

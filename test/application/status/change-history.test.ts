@@ -266,12 +266,7 @@ describe('of endpoints that step aside', () => {
   const entryWith = (aside: readonly Endpoint[]): ForwardingEntry => {
     const places = new Set(aside.map(endpointPlace));
     const context = { ...FORWARDING, ejectUnresponsiveEndpoints: true };
-    return forwardService(
-      service(),
-      () => [one, two],
-      context,
-      { ejected: () => places },
-    )[0]!;
+    return forwardService(service(), () => [one, two], context, { ejected: () => places })[0]!;
   };
   const key = entryWith([]).key;
 

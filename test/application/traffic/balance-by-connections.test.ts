@@ -1,7 +1,7 @@
 import { ConntrackUnavailableError } from '../../../src/application/ports/node/conntrack.js';
 import { BalanceByConnections } from '../../../src/application/traffic/balance-by-connections.js';
 import { TrafficCount } from '../../../src/application/traffic/traffic-count.js';
-import { TrafficWatchers } from '../../../src/application/traffic/traffic-watchers.js';
+import { openConnections, TrafficWatchers } from '../../../src/application/traffic/traffic-watchers.js';
 import { slotShares } from '../../../src/domain/balancing/slots.js';
 import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
@@ -93,7 +93,7 @@ it('gives endpoints with fewer open connections more of the next ones, and all t
   expect(first).toBeGreaterThanOrEqual(8);
   expect(first).toBeLessThanOrEqual(12);
   expect(first! + second!).toBe(100);
-  const count = balancing.openConnections(familyPortKey(entry!))!;
+  const count = openConnections(watchers.counted()!, familyPortKey(entry!));
   expect([count(FIRST), count(SECOND)]).toEqual([9, 0]);
   const times = recomputed.length;
   await clock.advanceAsync(60_000);

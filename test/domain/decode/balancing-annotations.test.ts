@@ -1,3 +1,4 @@
+import { BALANCING_METHODS } from '../../../src/domain/balancing/balancing.js';
 import { ProblemList } from '../../../src/domain/decode/fields.js';
 import { readAnnotations, readSliceWeight } from '../../../src/domain/decode/annotations.js';
 
@@ -13,18 +14,18 @@ const ofSlice = (weight: unknown) => {
 };
 
 describe('the annotation that says how endpoints are chosen', () => {
-  it.each(['random', 'round-robin', 'maglev', 'maglev-source'])('is read: %s', (method) => {
+  it.each(BALANCING_METHODS)('is read: %s', (method) => {
     expect(ofService({ 'kube-proxy-ts/load-balancing': method })).toEqual({
       read: { balancingMethod: method },
       notes: [],
     });
   });
 
-  it.each(['', 'least-connections', true])('is ignored and reported otherwise: %j', (method) => {
+  it.each(['', 'least-requests', true])('is ignored and reported otherwise: %j', (method) => {
     expect(ofService({ 'kube-proxy-ts/load-balancing': method })).toEqual({
       read: {},
       notes: [
-        `metadata.annotations[kube-proxy-ts/load-balancing] ${JSON.stringify(method)} is none of random, round-robin, maglev, maglev-source; ignored, so endpoints are chosen as without it`,
+        `metadata.annotations[kube-proxy-ts/load-balancing] ${JSON.stringify(method)} is none of random, round-robin, least-connections, maglev, maglev-source; ignored, so endpoints are chosen as without it`,
       ],
     });
   });

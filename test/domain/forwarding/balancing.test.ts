@@ -18,7 +18,7 @@ describe('how endpoints are chosen', () => {
       {},
       { balancingMethod: 'random' },
       { scheduler: 'random' },
-      { scheduler: 'lc' },
+      { scheduler: 'lblc' },
     ] as const)
       expect(forward(parts, [one, two])).not.toHaveProperty('balancing');
     const same = [
@@ -35,6 +35,8 @@ describe('how endpoints are chosen', () => {
     [{ scheduler: 'sh' }, 'maglev-source'],
     [{ scheduler: 'rr' }, 'round-robin'],
     [{ scheduler: 'wrr' }, 'round-robin'],
+    [{ balancingMethod: 'least-connections' }, 'least-connections'],
+    [{ scheduler: 'wlc' }, 'least-connections'],
   ] as const)('is what the Service asks for: %j', (parts, method) => {
     expect(forward(parts, [one, two]).balancing).toEqual({ method, isWeighted: false });
   });

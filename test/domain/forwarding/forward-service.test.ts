@@ -198,7 +198,9 @@ describe('silent endpoints', () => {
 
   it('do not step aside where all traffic may go to all endpoints, as in mode userspace', () => {
     const context = { ...FORWARDING, ejectUnresponsiveEndpoints: true, everyEndpoint: true };
-    const [entry] = forwardService(service({ ejectUnresponsiveEndpoints: true }), () => two, context, { ejected: first });
+    const [entry] = forwardService(service({ ejectUnresponsiveEndpoints: true }), () => two, context, {
+      ejected: first,
+    });
     expect(entry!.endpoints.reachable).toEqual(two);
     expect(entry).not.toHaveProperty('ejectsUnresponsiveEndpoints');
   });

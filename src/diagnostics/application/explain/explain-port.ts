@@ -23,7 +23,7 @@ export class ExplainPort {
     /** In force. */
     private readonly mode = 'nftables',
     /** Missing: connections are not counted. */
-    private readonly answers?: Pick<EndpointAnswers, 'unanswered'>,
+    private readonly answers?: Pick<EndpointAnswers, 'unanswered' | 'open'>,
   ) {}
 
   /** @param obstacles in the settings of the kernel; missing: those that are known */
@@ -32,6 +32,8 @@ export class ExplainPort {
     const judged = this.verdicts.port(entry, obstacles);
     const { endpoints, status, verdicts, frontends, unresponsive } = judged;
     const unanswered = this.answers?.unanswered(familyPortKey(entry));
+    const open = this.answers?.open(familyPortKey(entry));
+    const showsOpen = entry.balancing?.method === 'least-connections';
     const choice = choiceOf(entry, this.mode);
     const ejected = this.ejected(entry);
     const isReached = !hasNoFrontend(entry, status);
@@ -53,6 +55,7 @@ export class ExplainPort {
             ...conditions,
             local,
             used,
+            ...(open && (showsOpen || endpoint.terminating) && { openConnections: open(place) }),
             ...(unanswered && { unansweredConnections: unanswered.get(place) ?? 0 }),
             unresponsive: endpoint.ready && unresponsive?.has(place) === true,
             ejected: ejected.has(place),
@@ -120,7 +123,10 @@ export function choiceOf({ balancing, endpoints }: ForwardingEntry, mode: string
   const places = new Map(list.map((endpoint, place) => [endpointPlace(endpoint), shares[place]!]));
   const method = isHashed(balancing.method) && mode === 'iptables' ? 'random' : balancing.method;
   const by = `new connections are shared out ${METHODS[method]}${balancing.isWeighted ? ', by weight' : ''}`;
-  return { text: mode === 'nftables' ? `${by}${exactness(list, shares)}` : by, shares: places };
+  const [first] = shares;
+  if (mode !== 'nftables' || !first || list.length < 2) return { text: by, shares: places };
+  const exact = method === 'least-connections' ? '' : exactness(list, shares);
+  return { text: `${by}: ${first.totalSlots} slots${exact}`, shares: places };
 }
 
 function weightShares(list: readonly Endpoint[]): readonly SlotShare[] {
@@ -128,17 +134,15 @@ function weightShares(list: readonly Endpoint[]): readonly SlotShare[] {
   return list.map((endpoint) => ({ slots: weightOf(endpoint), totalSlots }));
 }
 
-/** How many slots there are, and the largest deviation of a share from the weights. */
+/** The largest deviation of a share from the weights. */
 function exactness(list: readonly Endpoint[], shares: readonly SlotShare[]): string {
-  const [first] = shares;
-  if (!first || list.length < 2) return '';
   const total = list.reduce((sum, endpoint) => sum + weightOf(endpoint), 0);
   const deviations = list.map((endpoint, place) => {
     const wanted = weightOf(endpoint) / total;
-    return Math.abs(shares[place]!.slots / first.totalSlots - wanted) / wanted;
+    return Math.abs(shares[place]!.slots / shares[place]!.totalSlots - wanted) / wanted;
   });
   const most = Math.max(...deviations);
-  return `: ${first.totalSlots} slots, each share ${most < 1e-9 ? 'exact' : `within ${(most * 100).toFixed(2)} % of what it should be`}`;
+  return `, each share ${most < 1e-9 ? 'exact' : `within ${(most * 100).toFixed(2)} % of what it should be`}`;
 }
 
 /** Why an endpoint is not used although it is ready. */

@@ -33,7 +33,7 @@ export interface ExplainSources {
   /** What in the kernel's settings stops traffic of a service port; missing: nothing can. */
   readonly obstacles?: ((entry: ForwardingEntry) => Promise<readonly KernelObstacle[]>) | undefined;
   /** Missing: connections are not counted. */
-  readonly answers?: Pick<EndpointAnswers, 'read' | 'problem' | 'unanswered'> | undefined;
+  readonly answers?: Pick<EndpointAnswers, 'read' | 'problem' | 'unanswered' | 'open'> | undefined;
   /** Seconds since the oldest change of the family arrived that is not in the kernel; undefined if all are. */
   waitingSeconds(family: IpFamily): number | undefined;
 }

@@ -92,6 +92,8 @@ export const endpointExplanation = fields({
   used: flag,
   /** Connections to it that got no answer; missing where connections are not counted. */
   unansweredConnections: optional(number),
+  /** Connections from this node that are open. Missing: not counted, or of no importance. */
+  openConnections: optional(number),
   /** It is ready, and its last connections, three or more, got no answer. */
   unresponsive: flag,
   /** It gets no new connections for a while, because it did not answer. */
