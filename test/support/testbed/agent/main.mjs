@@ -8,6 +8,7 @@ import { crowd, endCrowd } from './crowd.mjs';
 import { ask, httpGet, open, sendDatagram, startAsking, stopAsking, udpAsk } from './client.mjs';
 import { answerEverywhere, hold, release, sayHeld } from './endpoints.mjs';
 import { sayAndListen, serveAfterEnd } from './half-close.mjs';
+import { held, hold, release, stay } from './hold.mjs';
 import { endOpenings, openings } from './openings.mjs';
 import { relay } from './relay.mjs';
 import { sendPackets } from './send-packets.mjs';
@@ -31,6 +32,10 @@ const operations = {
   serveAfterEnd,
   sayAndListen,
   relay,
+  hold,
+  held,
+  release,
+  stay,
   crowd,
   endCrowd,
   openings,

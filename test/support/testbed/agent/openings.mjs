@@ -4,8 +4,11 @@ import { clearInterval, setInterval } from 'node:timers';
 
 let ending;
 
-/** Opens so many connections a second, as far as this process can, and ends each as soon as it stands; until `endOpenings`. */
-export async function openings({ dst, port, perSecond }) {
+/**
+ * Opens so many connections a second, as far as this process can, and ends each as soon as it stands; until `endOpenings`.
+ * @param waits for the other end to end it
+ */
+export async function openings({ dst, port, perSecond, waits = false }) {
   const begun = performance.now();
   const failed = {};
   const running = new Set();
@@ -13,7 +16,7 @@ export async function openings({ dst, port, perSecond }) {
   const one = () =>
     new Promise((resolve) => {
       tried++;
-      const socket = connect({ host: dst, port }, () => socket.end());
+      const socket = connect({ host: dst, port }, () => waits || socket.end());
       socket.on('error', ({ code }) => (failed[code] = (failed[code] ?? 0) + 1));
       socket.once('close', resolve);
       socket.resume();
