@@ -46,12 +46,12 @@ export function podAddress(index: number, endpoints: number, endpoint: number): 
 }
 
 /** The service of that number, counted from 0. */
-export function service(index: number): object {
+export function service(index: number, annotations: Readonly<Record<string, string>> = {}): object {
   const clusterIP = clusterIPOf(index);
   return {
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: { name: serviceName(index), namespace: 'bench' },
+    metadata: { name: serviceName(index), namespace: 'bench', annotations },
     spec: {
       type: 'ClusterIP',
       clusterIP,

@@ -19,6 +19,7 @@ import { servedTable } from './server/report.js';
 import { leastOfEach } from './statistics.js';
 import { storeResults } from './stored-results.js';
 import { tenantsTable } from './tenants/report.js';
+import { balancingTable } from './traffic/balancing.js';
 import { ejectionTable } from './traffic/ejection.js';
 import { measureTraffic, trafficTable } from './traffic/measure.js';
 import { countWrites } from './writes.js';
@@ -180,6 +181,8 @@ const { values, positionals } = parseArgs({
     traffic: { type: 'boolean', default: false },
     /** Measure what looking for silent endpoints costs, instead of a mode. */
     ejection: { type: 'boolean', default: false },
+    /** Measure how evenly each method spreads open connections, instead of a mode. */
+    balancing: { type: 'boolean', default: false },
     /** Measure what so many nodes cost an API server, instead of a mode. */
     fleet: { type: 'string' },
     /** For how long each attack of `tenants` lasts. */
@@ -232,6 +235,18 @@ if (values.ejection) {
   console.error('measuring --eject-unresponsive-endpoints with 1,000 and 10,000 new connections a second …');
   console.log(await ejectionTable(host, [...node, kubeproxy]));
 }
+if (values.balancing)
+  for (const { mode } of plan) {
+    if (mode === 'ipvs' && !values.here) {
+      console.log(
+        await runInGuest(fileURLToPath(import.meta.url), ['--balancing', '--mode', mode, '--here']),
+      );
+      continue;
+    }
+    const host = new BenchHost();
+    process.once('exit', () => host.remove());
+    console.log(await balancingTable(host, [...node, kubeproxy], mode));
+  }
 if (subject === 'tenants') {
   const host = new BenchHost();
   process.once('exit', () => host.remove());
@@ -243,6 +258,7 @@ const instead =
   values.decoding ||
   values.traffic ||
   values.ejection ||
+  values.balancing ||
   values.server ||
   values.informers ||
   values.fleet !== undefined;

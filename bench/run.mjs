@@ -44,6 +44,7 @@ await build({
     'server/receive': 'bench/server/receive.ts',
     'tenants/victim': 'bench/tenants/victim.ts',
     'traffic/load': 'bench/traffic/load.ts',
+    'traffic/slow-endpoints': 'bench/traffic/slow-endpoints.ts',
   },
   outdir: 'build/bench',
   // Built like the program, so that it takes as much memory.
