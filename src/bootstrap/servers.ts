@@ -21,6 +21,7 @@ import {
 import type { Scrape } from '../adapters/metrics/prometheus-metrics.js';
 import {
   showEjections,
+  showLeastConnections,
   showIgnoredObjects,
   showNodeState,
   showServicePorts,
@@ -120,7 +121,7 @@ export function diagnosticRoutes<Parts extends Pick<ProxyParts, 'commandLine' | 
 /** Gauges that are looked up each time the metrics are read. */
 export function scrapeGauges(parts: ProxyParts): Scrape {
   const { mode, served, statuses, reports, syncHistory, source, live, nodeState } = parts;
-  const { trafficMetrics, ejection, families, clock } = parts;
+  const { trafficMetrics, ejection, balancing, families, clock } = parts;
   return (own) => {
     for (const { loop } of served) {
       showServicePorts(own, loop, statuses);
@@ -132,6 +133,7 @@ export function scrapeGauges(parts: ProxyParts): Scrape {
     showIgnoredObjects(own, reports.ignoredByKind);
     showSources(own, source.status(), clock.now());
     if (ejection) showEjections(own, ejection, families);
+    if (balancing) showLeastConnections(own, balancing.endpoints());
     if (trafficMetrics) showTraffic(own, trafficMetrics.values());
     own.set('configurationRejected', {}, live.problem === undefined ? 0 : 1);
     return showTerminating(own, parts);

@@ -114,6 +114,10 @@ const own = metricsWith({}, OWN_PREFIX);
 const ownByFamily = metricsWith({ labels: ['ip_family'] }, OWN_PREFIX);
 const ofSlots = metricsWith({ labels: ['ip_family'], modes: ['nftables'] }, `${OWN_PREFIX}load_balancing_`);
 const byKind = metricsWith({ labels: ['kind'] }, OWN_PREFIX);
+const byEndpoint = metricsWith(
+  { labels: ['namespace', 'service', 'port', 'endpoint'], modes: ['nftables'] },
+  `${OWN_PREFIX}least_connections_`,
+);
 const byServicePort = metricsWith({ labels: ['namespace', 'service', 'port'] }, `${OWN_PREFIX}service_`);
 
 /** Metrics that kube-proxy does not have. */
@@ -218,6 +222,14 @@ export const OWN_METRICS = {
   terminatingConnections: ownByFamily.gauge(
     'terminating_endpoint_connections',
     'Open connections of clients through this node to endpoints that terminate',
+  ),
+  openByEndpoint: byEndpoint.gauge(
+    'open',
+    'Open connections to an endpoint of a Service with load balancing by least connections; of 1,000 endpoints at most',
+  ),
+  shareByEndpoint: byEndpoint.gauge(
+    'share_ratio',
+    'Part of new connections that an endpoint of a Service with load balancing by least connections gets, from 0 to 1',
   ),
   ejectedEndpoints: ownByFamily.gauge(
     'ejected_endpoints',

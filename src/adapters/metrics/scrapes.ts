@@ -1,4 +1,5 @@
 import type { EjectUnresponsiveEndpoints } from '../../application/failover/eject-unresponsive-endpoints.js';
+import type { BalancedEndpoint } from '../../application/traffic/balance-by-connections.js';
 import type { SourceStatus } from '../../application/ports/cluster-source.js';
 import type {
   OpenConnections,
@@ -92,6 +93,16 @@ export function showEjections(
     own.count('endpointEjections', { reason: labelText(reason) }, stepCounts.get(reason) ?? 0);
   for (const reason of RETURN_REASONS)
     own.count('endpointReturns', { reason: labelText(reason) }, stepCounts.get(reason) ?? 0);
+}
+
+/** Endpoints of Services with least connections. */
+export function showLeastConnections(own: Own, endpoints: Iterable<BalancedEndpoint>): void {
+  own.clear('openByEndpoint', 'shareByEndpoint');
+  for (const { name, endpoint, open, share } of endpoints) {
+    const labels = { namespace: name.namespace, service: name.name, port: name.port, endpoint };
+    own.set('openByEndpoint', labels, open);
+    own.set('shareByEndpoint', labels, share);
+  }
 }
 
 /** The traffic of Services, without deleted ones. */

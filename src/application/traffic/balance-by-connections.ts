@@ -4,7 +4,9 @@ import {
   type WeightLookup,
 } from '../../domain/balancing/open-connections.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
-import { serviceOf } from '../../domain/model/service-port-name.js';
+import { slotShares } from '../../domain/balancing/slots.js';
+import { endpointPlace } from '../../domain/model/endpoint.js';
+import { serviceOf, type ServicePortName } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { familyPortKey, type FamilyPortKey } from '../../domain/traffic/service-frontends.js';
 import type { Clock } from '../ports/clock.js';
@@ -13,6 +15,19 @@ import type { Logger } from '../ports/logger.js';
 import { ConntrackUnavailableError } from '../ports/node/conntrack.js';
 import { PeriodicCheck, type CountingTargets } from './periodic-check.js';
 import { openConnections } from './traffic-watchers.js';
+
+/** An endpoint that gets new connections by how many are open. */
+export interface BalancedEndpoint {
+  readonly name: ServicePortName;
+  /** `ip:port` */
+  readonly endpoint: string;
+  readonly open: number;
+  /** Its part of new connections: 0 to 1. With the policies Local and Cluster side by side, that of the latter. */
+  readonly share: number;
+}
+
+/** No more of them are shown, so that metrics stay small. */
+const MOST_SHOWN = 1_000;
 
 /**
  * Use case BalanceByConnections, for `kube-proxy-ts/load-balancing: least-connections`: every second it compares the open
@@ -56,6 +71,23 @@ export class BalanceByConnections {
         else if (!this.counting.isRunning && !this.isStopped) this.start();
       },
     };
+  }
+
+  /** The endpoints as they are programmed. None while nothing is counted. */
+  endpoints(): readonly BalancedEndpoint[] {
+    const counted = this.entries.size > 0 ? this.targets().traffic.counted() : undefined;
+    if (!counted) return [];
+    const shown: BalancedEndpoint[] = [];
+    for (const [port, { name, endpoints, balancing }] of this.entries) {
+      const list = endpoints.cluster ?? endpoints.local ?? [];
+      if (shown.length + list.length > MOST_SHOWN) continue;
+      const open = openConnections(counted, port);
+      for (const [index, { slots, totalSlots }] of slotShares(list, balancing!).entries()) {
+        const endpoint = endpointPlace(list[index]!);
+        shown.push({ name, endpoint, open: open(endpoint), share: slots / totalSlots });
+      }
+    }
+    return shown;
   }
 
   /** Why open connections do not count at present, for people. Empty if no service port needs them. */

@@ -71,7 +71,7 @@ function openTraceRoutes(parts: DiagnosedParts): Routes {
 
 /** Reports about the proxy and its Services. */
 function reportRoutes(parts: DiagnosedParts, addresses: ExplainAddress, startTime: number): Routes {
-  const { commandLine, state, source, clusterEvents, served, ejection, mode } = parts;
+  const { commandLine, state, source, clusterEvents, served, ejection, balancing, mode } = parts;
   const { forwardingObstacles: obstacles } = parts;
   const { statuses, reports, syncHistory: history, changeHistory, remainingRules, health, clock } = parts;
   const loops = served.map(({ loop }) => loop);
@@ -117,6 +117,7 @@ function reportRoutes(parts: DiagnosedParts, addresses: ExplainAddress, startTim
       ...parts.checkNode.warnings,
       ...(mode.variantMix?.current ?? []),
       ...(ejection?.warnings ?? []),
+      ...(balancing?.warnings ?? []),
       ...externalIPsWarning(state.externalIPServices, commandLine.configuration),
     ],
   };
