@@ -1,5 +1,6 @@
+import { slotShares } from '../../domain/balancing/slots.js';
 import { endpointPlace, type Endpoint } from '../../domain/model/endpoint.js';
-import { ejectedOf, type EndpointSelection } from '../../domain/select-endpoints.js';
+import { ejectedOf } from '../../domain/select-endpoints.js';
 import { fields, list, number, optional, word, type Checked } from '../../domain/shape.js';
 import { flag, text, time } from '../../domain/shape.js';
 import { countingFacts, type CountingFacts } from '../../domain/traffic/sample.js';
@@ -62,6 +63,8 @@ const endpointReport = fields({
   nodeName: optional(text),
   zone: optional(text),
   state: word<EndpointUse>(),
+  /** Its part of new connections, from 0 to 1, where open connections count. */
+  share: optional(number),
   /** It is ready, and the last connections to it, three or more, got no answer; or it is ejected for that. */
   unresponsive: flag,
 });
@@ -93,10 +96,17 @@ export const trafficAnswer = fields({
 });
 
 /** How the endpoints are used that any frontend may reach, or might if they were not ejected: by `ip:port`. */
-function endpointUses(selection: EndpointSelection): ReadonlyMap<string, UsedEndpoint> {
+function endpointUses({ endpoints: selection, balancing }: ForwardingEntry): ReadonlyMap<string, UsedEndpoint> {
+  const list = selection.cluster ?? selection.local ?? [];
+  const shares = new Map(
+    balancing?.method === 'least-connections'
+      ? slotShares(list, balancing).map(({ slots, totalSlots }, place) => [list[place], slots / totalSlots])
+      : [],
+  );
   const used = (one: Endpoint, state: EndpointUse): [string, UsedEndpoint] => {
     const { pod, nodeName, zone } = one;
-    return [endpointPlace(one), { pod, nodeName, zone, state }];
+    const share = shares.get(one);
+    return [endpointPlace(one), { pod, nodeName, zone, state, ...(share !== undefined && { share }) }];
   };
   return new Map([
     ...ejectedOf(selection).map((one) => used(one, 'ejected')),
@@ -104,7 +114,7 @@ function endpointUses(selection: EndpointSelection): ReadonlyMap<string, UsedEnd
   ]);
 }
 
-type UsedEndpoint = Pick<EndpointReport, 'pod' | 'nodeName' | 'zone' | 'state'>;
+type UsedEndpoint = Pick<EndpointReport, 'pod' | 'nodeName' | 'zone' | 'state' | 'share'>;
 
 const UNUSED: UsedEndpoint = { state: 'unused' };
 
@@ -192,7 +202,7 @@ function reportOfPort(
   measure: Measure,
 ): PortReport {
   const { namespace, name, port, protocol } = entry.name;
-  const uses = endpointUses(entry.endpoints);
+  const uses = endpointUses(entry);
   const texts = new Set([...uses.keys(), ...(after?.endpoints.keys() ?? [])]);
   const endpoints = Array.from(texts, (text): EndpointReport => {
     const now = after?.endpoints.get(text) ?? NOTHING;

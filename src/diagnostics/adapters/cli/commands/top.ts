@@ -226,8 +226,9 @@ function portState({ unresponsiveEndpoints, endpoints }: PortReport): string {
   );
 }
 
-function endpointState({ unresponsive, state }: EndpointReport): string {
-  return unresponsive && state !== 'ejected' ? inToneOf('silent', UNRESPONSIVE) : inToneOf(state);
+function endpointState({ unresponsive, state, share }: EndpointReport): string {
+  if (unresponsive && state !== 'ejected') return inToneOf('silent', UNRESPONSIVE);
+  return share === undefined ? inToneOf(state) : `${inToneOf(state)}, gets ${(100 * share).toFixed(1)} %`;
 }
 
 const OTHER_SCREEN = '\x1b[?1049h\x1b[?25l';
