@@ -1,6 +1,8 @@
 import { schedulersFor } from '../../../src/domain/ipvs/compile.js';
 
-const weighted = (method: 'random' | 'round-robin') => ({ balancing: { method, isWeighted: true } });
+const weighted = (method: 'random' | 'round-robin' | 'least-connections') => ({
+  balancing: { method, isWeighted: true },
+});
 
 describe('schedulers for what a Service asks for', () => {
   it.each([
@@ -17,6 +19,8 @@ describe('schedulers for what a Service asks for', () => {
     [{ balancing: { method: 'round-robin', isWeighted: false } }, [{ scheduler: 'rr', flags: 0 }]],
     [weighted('round-robin'), [{ scheduler: 'wrr', flags: 0 }]],
     [weighted('random'), [{ scheduler: 'wrr', flags: 0 }]],
+    [{ balancing: { method: 'least-connections', isWeighted: false } }, [{ scheduler: 'lc', flags: 0 }]],
+    [weighted('least-connections'), [{ scheduler: 'wlc', flags: 0 }]],
     [
       { scheduler: 'mh', balancing: { method: 'round-robin', isWeighted: false } },
       [
