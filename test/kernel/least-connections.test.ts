@@ -21,7 +21,7 @@ const objects = clusterObjects([
   },
 ]);
 
-interface Held {
+interface Connections {
   readonly open: number;
   readonly accepted: number;
 }
@@ -31,12 +31,12 @@ describe('least connections, by packets', () => {
   let pods: readonly Host[];
   let proxy: ProxyProcess;
 
-  const heldBy = (pod: Host): Promise<Held> => pod.ask('held', {});
+  const connectionsTo = (pod: Host): Promise<Connections> => pod.ask('accepted', {});
   /** Opens connections, and returns the part of the slow endpoint. */
   const partOfSlow = async (n: number): Promise<number> => {
-    const before = await heldBy(pods[0]!);
+    const before = await connectionsTo(pods[0]!);
     await testbed.ext.ask('stay', { ...SERVICE, n });
-    const after = await heldBy(pods[0]!);
+    const after = await connectionsTo(pods[0]!);
     return (after.accepted - before.accepted) / n;
   };
   const slowEndpoint = async () => {
@@ -55,7 +55,7 @@ describe('least connections, by packets', () => {
     testbed = await Testbed.open();
     pods = await Promise.all(ADDRESSES.map((address, index) => testbed.addPod(`least${index}`, address)));
     for (const [index, pod] of pods.entries())
-      await pod.ask('hold', { port: 8080, ms: index === 0 ? FOR_EVER : 0 });
+      await pod.ask('serveSlowly', { port: 8080, ms: index === 0 ? FOR_EVER : 0 });
     proxy = await ProxyProcess.start({ host: testbed.node, config: testConfig, objects });
   });
   afterAll(async () => {
@@ -66,12 +66,12 @@ describe('least connections, by packets', () => {
   it('go to other endpoints than the one that keeps them open, and to all alike when it has ended them', async () => {
     // A third of them, more or less.
     expect(await partOfSlow(90)).toBeGreaterThan(0.05);
-    const { open } = await heldBy(pods[0]!);
+    const { open } = await connectionsTo(pods[0]!);
     await slots('the slow endpoint gets less than others', (part) => part < 0.1);
     expect(await slowEndpoint()).toMatchObject({ openConnections: open });
     // More than 7 standard deviations above its part.
     expect(await partOfSlow(MANY)).toBeLessThan(0.21);
-    await pods[0]!.ask('release', {});
+    await pods[0]!.ask('endAccepted', {});
     await slots('all endpoints get about the same', (part) => part > 0.25);
     expect(await partOfSlow(MANY)).toBeGreaterThan(0.1);
   });

@@ -8,10 +8,10 @@ import { crowd, endCrowd } from './crowd.mjs';
 import { ask, httpGet, open, sendDatagram, startAsking, stopAsking, udpAsk } from './client.mjs';
 import { answerEverywhere, hold, release, sayHeld } from './endpoints.mjs';
 import { sayAndListen, serveAfterEnd } from './half-close.mjs';
-import { held, hold, release, stay } from './hold.mjs';
 import { endOpenings, openings } from './openings.mjs';
 import { relay } from './relay.mjs';
 import { sendPackets } from './send-packets.mjs';
+import { accepted, endAccepted, serveSlowly, stay } from './slow-server.mjs';
 import { connectMany, connectOnce, openTcp, sayUntilEnd, serveTransfers, transfer } from './transfers.mjs';
 import { serve } from './server.mjs';
 
@@ -32,9 +32,9 @@ const operations = {
   serveAfterEnd,
   sayAndListen,
   relay,
-  hold,
-  held,
-  release,
+  serveSlowly,
+  accepted,
+  endAccepted,
   stay,
   crowd,
   endCrowd,

@@ -3,12 +3,12 @@ import { clearTimeout, setTimeout } from 'node:timers';
 
 /** The open connections, and how many there were. */
 const open = new Set();
-let accepted = 0;
+let total = 0;
 
 /** Accepts connections, and ends each after this time in milliseconds. */
-export async function hold({ port, ms }) {
+export async function serveSlowly({ port, ms }) {
   const server = createServer((socket) => {
-    accepted++;
+    total++;
     open.add(socket);
     const timer = setTimeout(() => socket.end(), ms);
     socket.on('error', () => {});
@@ -25,13 +25,13 @@ export async function hold({ port, ms }) {
   return {};
 }
 
-/** How many connections are held, and how many have been accepted. */
-export async function held() {
-  return { open: open.size, accepted };
+/** How many connections are open, and how many have been accepted. */
+export async function accepted() {
+  return { open: open.size, accepted: total };
 }
 
-/** Ends all that are held. */
-export async function release() {
+/** Ends all that are open. */
+export async function endAccepted() {
   for (const socket of open) socket.end();
   return {};
 }
