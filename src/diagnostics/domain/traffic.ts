@@ -96,7 +96,10 @@ export const trafficAnswer = fields({
 });
 
 /** How the endpoints are used that any frontend may reach, or might if they were not ejected: by `ip:port`. */
-function endpointUses({ endpoints: selection, balancing }: ForwardingEntry): ReadonlyMap<string, UsedEndpoint> {
+function endpointUses({
+  endpoints: selection,
+  balancing,
+}: ForwardingEntry): ReadonlyMap<string, UsedEndpoint> {
   const list = selection.cluster ?? selection.local ?? [];
   const shares = new Map(
     balancing?.method === 'least-connections'

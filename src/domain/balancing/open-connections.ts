@@ -21,7 +21,7 @@ const LEAST_STEP = 1.05;
  * A new endpoint begins with the mean of the others, not with that of one without connections, which would get nearly everything.
  * @param former of the step before; missing: by weight
  * @param open connections to an endpoint
- * @returns undefined if the former ones are good enough
+ * @returns undefined if those are good enough
  */
 export function nextWeights(
   endpoints: readonly Endpoint[],

@@ -65,7 +65,7 @@ export function slotCount(
 ): number | undefined {
   if (list.length < 2) return undefined;
   const { method } = balancing;
-  // The weights of the moment do not matter: a table of another size would be written anew.
+  // The weights of the moment do not matter: a table of another size would be written from scratch.
   if (method === 'least-connections') return sizeFor(SLOTS_BY_CONNECTIONS * list.length);
   const isWhole = isTable(balancing, isPrime);
   if (!isWhole && !isWeightedList(list)) return undefined;

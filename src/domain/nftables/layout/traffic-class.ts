@@ -39,7 +39,7 @@ export interface TrafficClass {
   readonly slots?: number | undefined;
 }
 
-/** The methods that draw numbers otherwise than at random. */
+/** The methods that do not draw numbers at random. */
 type DrawnMethod = Exclude<BalancingMethod, 'random' | 'least-connections'>;
 
 /** Endpoints that a service port with session affinity can use; numbers of a class have 12 bits. */
