@@ -6,12 +6,14 @@ import {
   type RejectedPackets,
 } from '../../../src/adapters/metrics/prometheus-metrics.js';
 import {
+  showLeastConnections,
   showNodeState,
   showServicePorts,
   showServices,
   showSources,
   showTraffic,
 } from '../../../src/adapters/metrics/scrapes.js';
+import type { BalancedEndpoint } from '../../../src/application/traffic/balance-by-connections.js';
 import type { SyncReport } from '../../../src/application/ports/sync-observer.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
 import type { Protocol } from '../../../src/domain/model/service-port-name.js';
@@ -422,6 +424,28 @@ describe('what is looked up for each scrape', () => {
     };
     expect([await own(), await own()]).toEqual([expected, expected]);
     series = [];
+    expect(await own()).toEqual({});
+  });
+
+  it('open connections and parts of endpoints where those count', async () => {
+    const metrics = made();
+    const name = { namespace: 'shop', name: 'cart', port: 'http', protocol: 'TCP' } as const;
+    let endpoints: readonly BalancedEndpoint[] = [{ name, endpoint: '10.1.1.1:80', open: 7, share: 0.25 }];
+    metrics.onScrape((own) => showLeastConnections(own, endpoints));
+    const own = async (): Promise<object> => {
+      const all = await shown(metrics);
+      return Object.fromEntries(
+        ['open', 'share_ratio'].flatMap((one) => [
+          ...(all.get(`kube_proxy_ts_least_connections_${one}`)?.samples ?? []),
+        ]),
+      );
+    };
+    const labels = '{namespace="shop",service="cart",port="http",endpoint="10.1.1.1:80"}';
+    expect(await own()).toEqual({
+      [`kube_proxy_ts_least_connections_open${labels}`]: 7,
+      [`kube_proxy_ts_least_connections_share_ratio${labels}`]: 0.25,
+    });
+    endpoints = [];
     expect(await own()).toEqual({});
   });
 

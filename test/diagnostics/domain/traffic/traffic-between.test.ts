@@ -156,6 +156,18 @@ it('an ejected endpoint is unresponsive, and not unused', () => {
   ]);
 });
 
+it('the part of each endpoint, where open connections count', () => {
+  const balanced = entryOf({ balancingMethod: 'least-connections' });
+  table.began(seenFlow(1), 0);
+  const { services } = trafficBetween(take(0), take(1_000), { ...everything, services: ['cart'] }, facts, [
+    balanced,
+  ]);
+  expect(services[0]!.endpoints.map(({ share }) => share?.toFixed(2))).toEqual(['0.50', '0.50']);
+  expect(between(take(0), take(1_000), { services: ['cart'] }).services[0]!.endpoints[0]).not.toHaveProperty(
+    'share',
+  );
+});
+
 it('shows an endpoint that is gone while it has connections', () => {
   table.began(seenFlow(1, { replySource: '10.244.2.99:8080' }), 0);
   const [port] = between(take(0), take(1_000)).services;
