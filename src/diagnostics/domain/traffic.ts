@@ -64,7 +64,7 @@ const endpointReport = fields({
   zone: optional(text),
   state: word<EndpointUse>(),
   /** Its part of new connections, from 0 to 1, where open connections count. */
-  share: optional(number),
+  shareRatio: optional(number),
   /** It is ready, and the last connections to it, three or more, got no answer; or it is ejected for that. */
   unresponsive: flag,
 });
@@ -108,8 +108,11 @@ function endpointUses({
   );
   const used = (one: Endpoint, state: EndpointUse): [string, UsedEndpoint] => {
     const { pod, nodeName, zone } = one;
-    const share = shares.get(one);
-    return [endpointPlace(one), { pod, nodeName, zone, state, ...(share !== undefined && { share }) }];
+    const shareRatio = shares.get(one);
+    return [
+      endpointPlace(one),
+      { pod, nodeName, zone, state, ...(shareRatio !== undefined && { shareRatio }) },
+    ];
   };
   return new Map([
     ...ejectedOf(selection).map((one) => used(one, 'ejected')),
@@ -117,7 +120,7 @@ function endpointUses({
   ]);
 }
 
-type UsedEndpoint = Pick<EndpointReport, 'pod' | 'nodeName' | 'zone' | 'state' | 'share'>;
+type UsedEndpoint = Pick<EndpointReport, 'pod' | 'nodeName' | 'zone' | 'state' | 'shareRatio'>;
 
 const UNUSED: UsedEndpoint = { state: 'unused' };
 

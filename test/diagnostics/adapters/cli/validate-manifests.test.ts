@@ -164,7 +164,7 @@ describe('validateManifests', () => {
     });
     expect(found.findings.map(({ severity }) => severity)).toEqual(['warning', 'warning', 'warning']);
     expect(errors(found)).toEqual([
-      'a.yaml:7: Service default/a: metadata.annotations[kube-proxy-ts/load-balancing]: "maglef" is none of random, round-robin, maglev, maglev-source; ignored, so endpoints are chosen as without it; did you mean maglev?',
+      'a.yaml:7: Service default/a: metadata.annotations[kube-proxy-ts/load-balancing]: "maglef" is none of random, round-robin, least-connections, maglev, maglev-source; ignored, so endpoints are chosen as without it; did you mean maglev?',
       'b.yaml:7: Service default/b: metadata.annotations[kube-proxy-ts/wieght]: is no annotation that the proxy reads on a Service; did you mean kube-proxy-ts/weight?',
       'c.yaml:19: EndpointSlice default/c-1: metadata.annotations[kube-proxy-ts/weight]: "x" is not a whole number from 0 to 1000; ignored, so its endpoints have the weight 1',
     ]);

@@ -162,7 +162,7 @@ it('the part of each endpoint, where open connections count', () => {
   const { services } = trafficBetween(take(0), take(1_000), { ...everything, services: ['cart'] }, facts, [
     balanced,
   ]);
-  expect(services[0]!.endpoints.map(({ share }) => share?.toFixed(2))).toEqual(['0.50', '0.50']);
+  expect(services[0]!.endpoints.map(({ shareRatio }) => shareRatio?.toFixed(2))).toEqual(['0.50', '0.50']);
   expect(between(take(0), take(1_000), { services: ['cart'] }).services[0]!.endpoints[0]).not.toHaveProperty(
     'share',
   );

@@ -226,9 +226,11 @@ function portState({ unresponsiveEndpoints, endpoints }: PortReport): string {
   );
 }
 
-function endpointState({ unresponsive, state, share }: EndpointReport): string {
+function endpointState({ unresponsive, state, shareRatio }: EndpointReport): string {
   if (unresponsive && state !== 'ejected') return inToneOf('silent', UNRESPONSIVE);
-  return share === undefined ? inToneOf(state) : `${inToneOf(state)}, gets ${(100 * share).toFixed(1)} %`;
+  return shareRatio === undefined
+    ? inToneOf(state)
+    : `${inToneOf(state)}, gets ${(100 * shareRatio).toFixed(1)} %`;
 }
 
 const OTHER_SCREEN = '\x1b[?1049h\x1b[?25l';
