@@ -143,7 +143,7 @@ function randomMetadata(random: Random, number: number): Metadata {
     ...(random.is(0.2) && { [WEIGHT]: JSON.stringify(weights) }),
     ...(random.is(0.03) && { [WEIGHT]: random.one(['7', '{"10.244.1.2": -1}', '{"pod": 2}']) }),
     ...(random.is(0.2) && {
-      [METHOD]: random.one(['random', 'round-robin', 'maglev', 'maglev-source', 'best']),
+      [METHOD]: random.one(['random', 'round-robin', 'least-connections', 'maglev', 'maglev-source', 'best']),
     }),
   };
   return {

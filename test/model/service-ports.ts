@@ -129,7 +129,13 @@ export function weightOf(value: unknown): number | undefined {
 }
 
 export const METHOD_ANNOTATION = 'kube-proxy-ts/load-balancing';
-export const METHODS: readonly (string | undefined)[] = ['random', 'round-robin', 'maglev', 'maglev-source'];
+export const METHODS: readonly (string | undefined)[] = [
+  'random',
+  'round-robin',
+  'least-connections',
+  'maglev',
+  'maglev-source',
+];
 export const WEIGHT_ANNOTATION = 'kube-proxy-ts/weight';
 
 function serviceWeights({ annotations = {} }: Metadata): ReadonlyMap<string, number> {

@@ -37,7 +37,7 @@ beforeEach(() => {
   ejected = new Set();
   waiting = new Set();
   found = undefined;
-  table = new ForwardingTable(() => ejected);
+  table = new ForwardingTable({ ejected: () => ejected });
   statuses = new ServiceStatuses(undefined, undefined, (key) => verdicts.touch(key));
   rejected = [];
   reports = new ObjectReports(

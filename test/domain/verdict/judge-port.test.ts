@@ -27,7 +27,7 @@ let table: ForwardingTable;
 beforeEach(() => {
   state = new ClusterState();
   ejected = new Set();
-  table = new ForwardingTable(() => ejected);
+  table = new ForwardingTable({ ejected: () => ejected });
 });
 
 /** Delivers a Service and its slice, undefined for none, and returns what is known of its port. */

@@ -20,7 +20,7 @@ const WEIGHTS = [undefined, 2, 3, 5];
  * iptables mode a Service that asks for more than `random` is degraded.
  */
 const METHODS: Readonly<Record<Mode, readonly BalancingMethod[]>> = {
-  nftables: ['random', 'round-robin', 'maglev'],
+  nftables: ['random', 'round-robin', 'least-connections', 'maglev'],
   iptables: ['random'],
   ipvs: BALANCING_METHODS,
   userspace: BALANCING_METHODS,
