@@ -14,6 +14,37 @@ const families = ['ip', 'ip6'] as const;
 const recorded = (name: string): Promise<string> =>
   readFile(new URL(`../conformance/rollback/${name}`, import.meta.url), 'utf8');
 
+/**
+ * A layout that no release has: all endpoints in one map, none of the usual maps, and hooks of its own.
+ * @param policy of a chain that accepts all packets by a rule
+ */
+const flatLayout = (policy: 'accept' | 'drop'): string => `
+table ip kube-proxy {
+  map endpoints-tcp {
+    type ipv4_addr . inet_service . mark : ipv4_addr . inet_service
+    elements = { ${[cart.dst, cartFromOutside.dst]
+      .flatMap((address) =>
+        ['10.244.1.10', '10.244.2.11'].map(
+          (endpoint, slot) => `${address} . 80 . ${slot} : ${endpoint} . 8080`,
+        ),
+      )
+      .join(', ')} }
+  }
+  set cluster-ips { type ipv4_addr . inet_service; }
+  chain lb-2-endpoints {
+    meta mark set numgen random mod 2
+    dnat ip to ip daddr . tcp dport . meta mark map @endpoints-tcp
+  }
+  chain services { type nat hook prerouting priority -99; ip protocol tcp goto lb-2-endpoints; }
+  chain services-of-node { type nat hook output priority -99; ip protocol tcp goto lb-2-endpoints; }
+  chain guard { type filter hook forward priority 1; policy ${policy}; accept; }
+}
+table ip6 kube-proxy {
+  map endpoints-tcp { type ipv6_addr . inet_service : ipv6_addr . inet_service; }
+  chain guard { type filter hook forward priority 1; policy ${policy}; accept; }
+}
+`;
+
 /** As kube-proxy was configured for the recording. */
 const config = stringify({
   apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
@@ -130,6 +161,26 @@ describe('a node in mode nftables', () => {
     expect(await present()).toEqual(before);
     await expectNothingLost();
   });
+
+  it.each([
+    ['drop', 'as a whole'],
+    ['accept', 'piece by piece'],
+  ] as const)(
+    'replaces a layout of kube-proxy that it does not know, with policy %s: %s, and loses no connection',
+    async (policy, how) => {
+      const before = await present();
+      await proxy.stop();
+      const anew = families.map((family) => `delete table ${family} kube-proxy\n`).join('');
+      await testbed.node.run(['nft', '-f', '-'], anew + flatLayout(policy));
+      await sleep(200);
+      if (how === 'as a whole') await expectReplacement(before);
+      else {
+        await proxy.startAgain();
+        expect(await present()).toEqual(before);
+      }
+      await expectNothingLost();
+    },
+  );
 
   it('replaces the layout of former versions, and loses no connection', async () => {
     const before = await present();

@@ -110,7 +110,8 @@ export function isOfAnotherLayout(state: TableState, family: IpFamily): boolean 
 
 /**
  * Base chains and sets cannot be changed in place: another hook, type or key needs a new table. So do what only another program
- * makes of ours: a table that sleeps, a set with an element for all keys.
+ * makes of ours: a table that sleeps, a set with an element for all keys, a chain that drops what no rule of it accepts: emptied, but
+ * not removed yet, it would drop everything.
  */
 export function fits(
   chains: readonly ChainDefinition[],
@@ -120,6 +121,7 @@ export function fits(
 ): boolean {
   return (
     !state.isDormant &&
+    [...state.chains.values()].every(({ hook }) => hook === undefined || hook.policy === 'accept') &&
     chains.every(({ name, hook }) => {
       const present = state.chains.get(name);
       return !present || isEqual(present.hook, hook && { ...hook, policy: 'accept' });
