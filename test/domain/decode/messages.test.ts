@@ -120,6 +120,17 @@ it('a Service is used as it is at the limits of its numbers', () => {
   expect(ofService(clientIP(undefined)).value!.affinitySeconds).toBe(10800);
 });
 
+it.each([
+  ['http', 'http'],
+  [{ strVal: 'http' }, 'http'],
+  [{ intVal: 8080 }, undefined],
+  [8080, undefined],
+  [null, undefined],
+  ['', undefined],
+])('the target port %j of a Service has the name %s', (targetPort, name) => {
+  expect(ofService(port({ targetPort })).value!.ports[0]!.targetName).toBe(name);
+});
+
 it.each<[string, object]>([
   ['ports[0] must be an object', { ports: ['x'] }],
   ['ports[0].name "A" is not a DNS label', { ports: [{ name: 'A', port: 1 }] }],
