@@ -146,6 +146,13 @@ it('leaves an unresponsive endpoint out of the entry, logs why, and tries it aga
     ['retry', 1],
     ['still unresponsive', 1],
   ]);
+  const steps = logger.lines.filter(({ facts }) => 'endpoint' in facts);
+  expect(steps.map(({ level, message }) => [level, message])).toEqual([
+    ['warn', 'ejected an unresponsive endpoint'],
+    ['info', 'an ejected endpoint gets new connections again'],
+    ['warn', 'ejected an unresponsive endpoint'],
+  ]);
+  expect(events.events).toHaveLength(2);
 });
 
 it('counts nothing where no Service wants it, and stops counting when none does any more', async () => {

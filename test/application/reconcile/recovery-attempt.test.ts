@@ -201,6 +201,23 @@ describe('the limits of a round', () => {
     expect(kernel.lines).toEqual(before);
   });
 
+  it.each([5, 12])('are written %i times at most', async (most) => {
+    const limits = { ...USUAL_LIMITS, commits: () => most, leastCommits: most };
+    backend = new Reconciler(MEMORY, new MemoryDriver(kernel), logger, { limits });
+    await backend.start(ports(256), node);
+    refuse(ports(256), 'anonymous');
+    kernel.commits = 0;
+    await backend.apply(changed(...ports(256, 2)), node);
+    // The change itself comes before.
+    expect(kernel.commits).toBe(most + 1);
+  });
+
+  it('have these limits, which grow with their number', () => {
+    const { commits, ...others } = USUAL_LIMITS;
+    expect([1, 3, 4, 1_023, 1_024].map(commits)).toEqual([12, 16, 20, 48, 52]);
+    expect(others).toEqual({ milliseconds: 5_000, leastCommits: 8, named: 4 });
+  });
+
   it('are kept when the kernel names one culprit after another', async () => {
     await backend.start(ports(64), node);
     const wanted = ports(64, 2);

@@ -348,4 +348,13 @@ describe('ServiceVerdicts', () => {
     clock.advance(10_000);
     expect(told).toHaveLength(1);
   });
+
+  it('judges nothing after it has stopped, although nothing had changed just then', () => {
+    given('a', 0);
+    clock.advance(100);
+    verdicts.stop();
+    given('a', 1);
+    clock.advance(10_000);
+    expect([told, clock.pending]).toEqual([['shop/a: ok → NoPodSelected'], 0]);
+  });
 });

@@ -21,9 +21,9 @@ describe('a verification that fails', () => {
 });
 
 describe('a repair', () => {
-  const told = async (retriedDeletes: boolean) => {
+  const told = async (retriedDeletes: boolean, written = 2) => {
     const bench = await new Bench().begin('a');
-    bench.backend.findings.push({ compared: true, written: 2, retriedDeletes });
+    bench.backend.findings.push({ compared: true, written, retriedDeletes });
     await bench.clock.advanceAsync(1000);
     return [
       bench.logger.lines.at(-1)?.message,
@@ -36,6 +36,8 @@ describe('a repair', () => {
       'another program changed the rules; repaired them',
       ['repaired IPv4 2'],
     ]);
+    expect((await told(false, 1)).at(1)).toEqual(['repaired IPv4 1']);
+    expect((await told(false, 0)).at(1)).toEqual([]);
   });
 
   it('blames nobody where something could not be removed before', async () => {
