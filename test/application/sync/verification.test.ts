@@ -18,6 +18,20 @@ describe('a verification that fails', () => {
     await bench.clock.advanceAsync(3000);
     expect(verifications(bench)).toHaveLength(3);
   });
+
+  it('once is told once, and so is the next one, which succeeds', async () => {
+    const bench = await new Bench().begin('a');
+    bench.logger.clear();
+    bench.backend.failure = new Error('out of memory');
+    await bench.clock.advanceAsync(1_000);
+    bench.backend.failure = undefined;
+    await bench.clock.advanceAsync(5_000);
+    const told = bench.logger.lines.filter(({ message }) => message.includes('verif'));
+    expect(told.map(({ level, message, facts }) => [level, message, facts.attempt])).toEqual([
+      ['error', 'cannot verify the rules; will retry', 1],
+      ['info', 'the rules can be verified again', undefined],
+    ]);
+  });
 });
 
 describe('a repair', () => {

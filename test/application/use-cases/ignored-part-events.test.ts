@@ -52,3 +52,23 @@ it('an address that no Service or endpoint may have is an event on the Service',
     },
   ]);
 });
+
+it('an object that says the same again is no further event, nor is one that is not used at all', () => {
+  const { events } = new Bench({ ignoredParts: ignoredPartEvents(recorder) });
+  const raw = {
+    metadata: { namespace: 'shop', name: 'cart' },
+    subsets: [{ addresses: [{ ip: '127.0.0.1' }] }],
+  };
+  const wrong = { endpoints: [{ addresses: ['169.254.169.254'] }] };
+  for (const change of [1, 2]) {
+    events.applied('Service', rawService({ externalIPs: ['127.0.0.1'], [`other${change}`]: change }));
+    events.applied('EndpointSlice', rawSlice({ ...wrong, other: change }));
+    events.applied('Endpoints', { ...raw, other: change });
+  }
+  const notes = posted.map(({ note }) => note.split(' ')[0]);
+  expect(notes).toEqual(['spec.externalIPs[0]', 'EndpointSlice', 'Endpoints']);
+  events.applied('Service', rawService({ ports: 'x' }));
+  events.applied('EndpointSlice', rawSlice({ ports: 'x' }));
+  events.applied('Endpoints', { ...raw, subsets: 'x' });
+  expect(posted).toHaveLength(3);
+});

@@ -218,3 +218,11 @@ it('a Service may have so many frontends and source ranges, and no more', () => 
     'spec.loadBalancerSourceRanges has 256 ranges for 257 ports on 1 load-balancer IPs: 65792 in all, more than 65536',
   );
 });
+
+it('the selector of a Service is shown sorted, and cut off where it is very long', () => {
+  const shown = (selector: unknown) => ofService({ selector }).value!.selector;
+  expect(shown({ b: 'c', a: 1 })).toBe('a=1,b=c');
+  expect([shown({}), shown('x'), shown(undefined)]).toEqual([undefined, undefined, undefined]);
+  const long = shown({ a: 'x'.repeat(1_020), b: 'c' });
+  expect(long).toBe(`a=${'x'.repeat(1_020)},b`);
+});

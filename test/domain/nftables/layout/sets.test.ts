@@ -12,3 +12,8 @@ it('tell a table of kube-proxy from one of ours (docs/spec/nftables.md §3.1)', 
   expect(MAP_OF_ANOTHER_LAYOUT).toBe('service-ips');
   expect(POSSIBLE_SETS.map(({ name }) => name)).not.toContain(MAP_OF_ANOTHER_LAYOUT);
 });
+
+it('have comments that are not empty, and no two have one name', () => {
+  for (const { comment } of POSSIBLE_SETS) if (comment !== undefined) expect(comment).toMatch(/^[\w ]{8,}/);
+  expect(new Set(POSSIBLE_SETS.map(({ name }) => name)).size).toBe(POSSIBLE_SETS.length);
+});
