@@ -5,6 +5,7 @@ import type { Routes } from '../adapters/http/router.js';
 import type { MetricsServer, ScrapeServer } from '../adapters/metrics/metrics-server.js';
 import type { LocalhostRelay } from '../adapters/endpoint-connections.js';
 import type { EjectUnresponsiveEndpoints } from '../application/failover/eject-unresponsive-endpoints.js';
+import type { CheckForwarding } from '../application/health/check-forwarding.js';
 import type { ForwardingObstacles } from '../application/node/forwarding-obstacles.js';
 import type { HealthCheckListener } from '../application/ports/health.js';
 import type { Conntrack } from '../application/ports/node/conntrack.js';
@@ -108,6 +109,8 @@ export interface DiagnosedParts extends ReadingParts {
   readonly mode: OpenMode;
   /** Undefined: nothing is forwarded by the kernel. */
   readonly forwardingObstacles: ForwardingObstacles | undefined;
+  /** Undefined: not configured, or this program does not forward by its own rules. */
+  readonly checkForwarding: CheckForwarding | undefined;
   readonly nodeState: NodeState;
   readonly trafficWatchers: TrafficWatchers;
   readonly endpointAnswers: EndpointAnswers;

@@ -1,6 +1,7 @@
 import { NetlinkConntrack } from '../adapters/conntrack/netlink-conntrack.js';
 import { NetlinkFlowEvents } from '../adapters/conntrack/netlink-flow-events.js';
 import { TcpEndpointConnector } from '../adapters/endpoint-connections.js';
+import { LoopbackProbe } from '../adapters/health/loopback-probe.js';
 import { KernelForwarding } from '../adapters/rtnetlink/kernel-forwarding.js';
 import { NetlinkRoutes } from '../adapters/rtnetlink/netlink-routes.js';
 import { raiseOpenFileLimit } from '../adapters/userspace/open-file-limit.js';
@@ -9,6 +10,7 @@ import {
   EjectUnresponsiveEndpoints,
   EjectionReports,
 } from '../application/failover/eject-unresponsive-endpoints.js';
+import { CheckForwarding } from '../application/health/check-forwarding.js';
 import { ForwardingObstacles } from '../application/node/forwarding-obstacles.js';
 import { NodeState } from '../application/status/node-state.js';
 import type { Logger } from '../application/ports/logger.js';
@@ -65,6 +67,22 @@ export function composeProxy(
         loggerOf('packet-forwarding'),
         () => parts.serviceVerdicts.touchAll(),
       );
+    },
+    // In userspace mode the process itself would listen on the frontend, which it does already.
+    checkForwarding(parts) {
+      const isPossible = !once && !mode.isEmbedded && mode.name !== 'userspace';
+      if (!isPossible || !configuration.checkForwarding) return undefined;
+      const { health, eventRecorder: events, clock } = parts;
+      return new CheckForwarding({
+        nodeName,
+        probe: new LoopbackProbe(clock),
+        // It looks at the families, which the check is a part of.
+        obstacles: () => parts.forwardingObstacles,
+        health,
+        events,
+        clock,
+        logger: loggerOf('forwarding-check'),
+      });
     },
     nodeState: (parts) =>
       new NodeState({
@@ -157,7 +175,7 @@ function targetsOf({ trafficWatchers, loops }: ProxyParts): CountingTargets {
 function runningParts(proxy: ProxyParts): readonly Part[] {
   const { mode, localAddresses, healthServer, metricsServer, scrapeServer, trafficWatchers } = proxy;
   const { conntrack, ejection, balancing, eventRecorder, awaitNode, metrics, served, localhostRelay } = proxy;
-  const { forwardingObstacles: obstacles } = proxy;
+  const { forwardingObstacles: obstacles, checkForwarding } = proxy;
   const loops = served.map(({ loop }) => loop);
   const healthChecks = served.flatMap((family) => family.healthChecks ?? []);
   const localhostNodePorts = served.flatMap((family) => family.localhostNodePorts ?? []);
@@ -222,6 +240,11 @@ function runningParts(proxy: ProxyParts): readonly Part[] {
       name: 'packet forwarding',
       start: () => void Promise.all(loops.map((loop) => loop.firstAttempt)).then(() => obstacles.start()),
       stop: () => obstacles.stop(),
+    },
+    checkForwarding && {
+      name: 'checks of forwarding',
+      start: () => checkForwarding.start(),
+      stop: () => checkForwarding.stop(),
     },
     {
       name: 'sync loops',

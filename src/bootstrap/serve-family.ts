@@ -19,7 +19,8 @@ export function serveFamily(parts: ProxyParts, family: IpFamily): ServedFamily {
   const { nodeName, configuration } = commandLine;
   const loggerOf = (caller: string): Logger => parts.logger.child({ caller });
 
-  const backend = mode.backend(family, parts);
+  const ofMode = mode.backend(family, parts);
+  const backend = parts.checkForwarding?.checked(ofMode) ?? ofMode;
   const reconcilers = (['UDP', 'TCP', 'SCTP'] as const).flatMap((protocol) => {
     if (!conntrack) return [];
     const logger = loggerOf('reconcile-conntrack');

@@ -21,6 +21,7 @@ import {
 import type { Scrape } from '../adapters/metrics/prometheus-metrics.js';
 import {
   showEjections,
+  showForwardingChecks,
   showLeastConnections,
   showIgnoredObjects,
   showNodeState,
@@ -132,6 +133,7 @@ export function scrapeGauges(parts: ProxyParts): Scrape {
     showNodeState(own, nodeState.report().state);
     showIgnoredObjects(own, reports.ignoredByKind);
     showSources(own, source.status(), clock.now());
+    if (parts.checkForwarding) showForwardingChecks(own, parts.checkForwarding.states);
     if (ejection) showEjections(own, ejection, families);
     if (balancing) showLeastConnections(own, balancing.endpoints());
     if (trafficMetrics) showTraffic(own, trafficMetrics.values());

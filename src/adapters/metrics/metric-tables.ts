@@ -245,6 +245,14 @@ export const OWN_METRICS = {
     'Returns of ejected endpoints: retry after the ejection time, answered, or most_unresponsive if too many endpoints of the service port do not answer',
     { labels: ['reason'] },
   ),
+  forwardingChecked: ownByFamily.gauge(
+    'forwarding_check_successful',
+    'Whether the last check of forwarding succeeded: 1 or 0',
+  ),
+  forwardingCheckFailures: ownByFamily.counter(
+    'forwarding_check_failures_total',
+    'Checks of forwarding that failed',
+  ),
   configurationRejected: own.gauge(
     'configuration_rejected',
     'Whether the last edit of the configuration file was rejected: 1 or 0; the log has the reason',

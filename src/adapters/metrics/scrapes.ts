@@ -11,6 +11,7 @@ import type { VerdictCounts } from '../../application/status/service-verdicts.js
 import type { ServiceStatuses } from '../../application/status/service-statuses.js';
 import { BYTES_OF_SLOT, SLOT_LIMITS } from '../../domain/balancing/slot-budget.js';
 import { EJECTION_REASONS, RETURN_REASONS } from '../../domain/failover/port-failover.js';
+import type { ForwardingState } from '../../domain/forwarding/forwarding-check.js';
 import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { SeriesValues } from '../../domain/traffic/traffic-series.js';
@@ -102,6 +103,15 @@ export function showLeastConnections(own: Own, endpoints: Iterable<BalancedEndpo
     const labels = { namespace: name.namespace, service: name.name, port: name.port, endpoint };
     own.set('openByEndpoint', labels, open);
     own.set('shareByEndpoint', labels, share);
+  }
+}
+
+/** The checks of forwarding. */
+export function showForwardingChecks(own: Own, states: ReadonlyMap<IpFamily, ForwardingState>): void {
+  own.clear('forwardingCheckFailures');
+  for (const [family, { problem, totalFailures }] of states) {
+    own.set('forwardingChecked', { ip_family: family }, problem === undefined ? 1 : 0);
+    own.count('forwardingCheckFailures', { ip_family: family }, totalFailures);
   }
 }
 

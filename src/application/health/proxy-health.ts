@@ -48,7 +48,7 @@ interface FamilyState {
  * - starting, from `loopStarted` until its first successful sync (`finished`);
  * - in sync, after that, while nothing is queued;
  * - pending, from the first `queued` until a sync that `dequeued` it succeeds; healthy until the timeout, then not.
- * The proxy is healthy when every family is, and none is starting. An idle proxy never becomes unhealthy. It is alive as long
+ * The proxy is healthy when every family is, none is starting, and no check of forwarding has found a fault. An idle proxy never becomes unhealthy. It is alive as long
  * as no family is overdue, the first sync included: until the lists arrive, a restart would not help.
  *
  * kube-proxy reports healthy as soon as its loop starts. Here a proxy that has never synced is unhealthy: its node has no
@@ -56,6 +56,7 @@ interface FamilyState {
  */
 export class ProxyHealth implements Partial<SyncObserver> {
   private readonly families = new Map<IpFamily, FamilyState>();
+  private readonly forwardingFaults = new Map<IpFamily, string>();
   private nodeEligible = false;
 
   /**
@@ -107,6 +108,16 @@ export class ProxyHealth implements Partial<SyncObserver> {
     this.nodeEligible = eligible;
   }
 
+  /** Sets why packets to Services are not forwarded although the rules are programmed; undefined: they are, or nothing is known. */
+  setForwardingFault(family: IpFamily, fault: string | undefined): void {
+    if (fault === undefined) this.forwardingFaults.delete(family);
+    else this.forwardingFaults.set(family, fault);
+  }
+
+  forwardingFault(family: IpFamily): string | undefined {
+    return this.forwardingFaults.get(family);
+  }
+
   /** Whether the sync loop of the family runs. */
   hasStarted(family: IpFamily): boolean {
     return this.families.has(family);
@@ -120,7 +131,11 @@ export class ProxyHealth implements Partial<SyncObserver> {
 
   /** Whether load balancers may rely on the proxy. */
   verdict(): HealthVerdict {
-    const verdict = this.verdictBy(healthOf);
+    const verdict = this.verdictBy((state, latest, now, family) => {
+      const reason = this.forwardingFaults.get(family);
+      const ofSyncs = healthOf(state, latest, now, family);
+      return ofSyncs.healthy && reason !== undefined ? { ...ofSyncs, healthy: false, reason } : ofSyncs;
+    });
     if (verdict.families.size > 0) return verdict;
     return { ...verdict, healthy: false, reason: 'the sync loop has not started' };
   }
@@ -135,7 +150,7 @@ export class ProxyHealth implements Partial<SyncObserver> {
     const families = new Map<IpFamily, FamilyVerdict>();
     for (const family of IP_FAMILIES) {
       const state = this.families.get(family);
-      if (state) families.set(family, judge(state, now - this.timeoutMilliseconds, now));
+      if (state) families.set(family, judge(state, now - this.timeoutMilliseconds, now, family));
     }
     const verdicts = [...families];
     const times = verdicts.flatMap(([, { lastUpdated }]) => (lastUpdated === undefined ? [] : [lastUpdated]));
@@ -153,12 +168,12 @@ export class ProxyHealth implements Partial<SyncObserver> {
 }
 
 /** Judges one family. A change is overdue when it was queued at `latest` or earlier. */
-type Judge = (state: FamilyState, latest: number, now: number) => FamilyVerdict;
+type Judge = (state: FamilyState, latest: number, now: number, family: IpFamily) => FamilyVerdict;
 
-const healthOf: Judge = (state, latest, now) =>
+const healthOf: Judge = (state, ...times) =>
   state.lastUpdated === undefined
     ? { lastUpdated: undefined, healthy: false, reason: 'no sync has succeeded yet' }
-    : livenessOf(state, latest, now);
+    : livenessOf(state, ...times);
 
 const livenessOf: Judge = ({ lastUpdated, oldestPending, oldestDequeued }, latest, now) => {
   const since = oldestDequeued ?? oldestPending;

@@ -7,7 +7,15 @@ import type { ProxyHealth } from './proxy-health.js';
 
 /** One condition of readiness. */
 export interface ReadinessCheck {
-  readonly name: 'caches-synced' | 'sources' | 'first-sync' | 'sync' | 'services' | 'watches' | 'other-modes';
+  readonly name:
+    | 'caches-synced'
+    | 'sources'
+    | 'first-sync'
+    | 'sync'
+    | 'forwarding'
+    | 'services'
+    | 'watches'
+    | 'other-modes';
   /** Why it is not met; undefined when it is. */
   readonly reason?: string;
 }
@@ -25,7 +33,7 @@ const NAMED = 10;
 
 /**
  * Whether this node implements the state of the cluster: all objects were listed and read, everything was programmed at least
- * once, nothing is overdue, no service port that its mode can serve has failed for more than a minute, news arrives, and no rules of
+ * once, nothing is overdue, no check of forwarding has found a fault, no service port that its mode can serve has failed for more than a minute, news arrives, and no rules of
  * another mode are left to meet packets. Stricter than health, and for people and rollouts rather than load balancers: a node that is
  * not ready may still serve nearly everything.
  */
@@ -45,6 +53,10 @@ export class Readiness {
   verdict(): ReadinessVerdict {
     const now = this.clock.now();
     const { families, stale } = this.health.verdict();
+    const faults = [...families.keys()].flatMap((family) => {
+      const fault = this.health.forwardingFault(family);
+      return fault === undefined ? [] : [`${family}: ${fault}`];
+    });
     const unhealthy = [...families].filter(([, { healthy }]) => !healthy);
     const reasons = (started: boolean): readonly string[] =>
       unhealthy
@@ -57,7 +69,12 @@ export class Readiness {
       ),
       check('sources', named(this.unreadable())),
       check('first-sync', families.size > 0 ? reasons(false) : ['the sync loop has not started']),
-      check('sync', reasons(true)),
+      check(
+        'sync',
+        reasons(true).filter((reason) => !faults.includes(reason)),
+      ),
+      // Without a fault nothing is known: the check may be off.
+      ...(faults.length > 0 ? [check('forwarding', faults)] : []),
       check('services', this.failing(now)),
       check(
         'watches',

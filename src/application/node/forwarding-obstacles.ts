@@ -78,6 +78,12 @@ export class ForwardingObstacles {
     return Array.from(this.found, ([family, { text }]) => `${family}: ${text}`);
   }
 
+  /** Why packets of pods and other machines are not forwarded to endpoints that the family has; undefined if they are, by the last check. */
+  notForwarded(family: IpFamily): string | undefined {
+    const found = this.found.get(family);
+    return found?.kind === 'not-forwarded' ? found.text : undefined;
+  }
+
   /** Checks now, and from time to time. To be called once there is something to forward. */
   start(): void {
     if (this.isStopped) return;

@@ -74,7 +74,7 @@ const GROUPS: readonly (readonly [heading: string, names: RegExp])[] = [
   ['Connections:', /^(conntrack-.*|reset-dead-connections|eject-unresponsive-endpoints)$/],
   [
     'Health, metrics and reports:',
-    /^(healthz-.*|metrics-.*|scrape-bind-address|bind-address-hard-fail|page|debug-routes|profiling|service-traffic-.*|show-hidden-metrics-for-version)$/,
+    /^(healthz-.*|check-forwarding|metrics-.*|scrape-bind-address|bind-address-hard-fail|page|debug-routes|profiling|service-traffic-.*|show-hidden-metrics-for-version)$/,
   ],
   ['The process and its log:', /^(oom-score-adj|v|logging-format|log-.*-split-stream)$/],
   [

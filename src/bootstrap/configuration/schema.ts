@@ -155,6 +155,12 @@ export const schema = {
     help: 'IP and port of the metrics server; a bare IP gets port 10249.',
     default: '127.0.0.1:10249',
   }),
+  checkForwarding: own(bool, 'check-forwarding', {
+    help:
+      'Our own: every 10 s, open a connection through the rules of each IP family back to this program. After three failures in a ' +
+      'row, /healthz and /readyz report a failure until a connection succeeds (docs/observing.md).',
+    modes: ['iptables', 'ipvs', 'nftables'],
+  }),
   bindAddressHardFail: field(bool, 'bind-address-hard-fail', {
     help: 'Treat a failure to bind to a port as fatal.',
   }),

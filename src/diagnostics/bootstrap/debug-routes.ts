@@ -16,7 +16,10 @@ import { modeInForce } from '../../bootstrap/configuration/proxy-configuration.j
 import type { LocalhostLookup } from '../../application/status/port-status.js';
 import { explainAddress, withTracing } from './tracing.js';
 import type { DiagnosedParts } from '../../bootstrap/parts.js';
-import { CannotTraceError, type TracePackets } from '../application/trace/trace-packets.js';
+import type { TraceAnswer } from '../application/trace/answer.js';
+import type { TraceQuery } from '../domain/trace/query.js';
+import { ForwardingCauses } from '../application/status/forwarding-causes.js';
+import { CannotTraceError, type TracedRules, type TracePackets } from '../application/trace/trace-packets.js';
 import { ModeRules } from './mode-rules.js';
 import { release } from 'node:os';
 import type { ExplainAddress } from '../application/explain/explain-address.js';
@@ -41,10 +44,15 @@ export function debugRoutes(parts: DiagnosedParts, startTime: number): Routes {
     parts.ejection?.ejectionTimes,
     parts.endpointAnswers,
   );
+  const trace = tracing(parts);
+  const causes = new ForwardingCauses(
+    () => parts.checkForwarding?.faults ?? [],
+    (query) => trace(query, 'actual'),
+  );
   return {
     ...readOnly({
-      ...reportRoutes(parts, addresses, startTime),
-      ...openTraceRoutes(parts),
+      ...reportRoutes(parts, addresses, startTime, causes),
+      ...openTraceRoutes(parts, trace),
       ...trafficRoutes(parts.trafficWatchers),
       ...differenceRoutes(new Diff(modeInForce(parts.commandLine.configuration), loops)),
     }),
@@ -53,24 +61,35 @@ export function debugRoutes(parts: DiagnosedParts, startTime: number): Routes {
 }
 
 /** Traces packets. Opens what it needs for each query, and keeps nothing. */
-function openTraceRoutes(parts: DiagnosedParts): Routes {
-  const { mode, served, localAddresses, ejection, commandLine, logger, state } = parts;
+function tracing(parts: DiagnosedParts) {
+  const { mode, served, localAddresses, ejection, commandLine, logger } = parts;
   const modeRules = new ModeRules(commandLine.configuration, logger, mode);
+  const loops = served.map(({ loop }) => loop);
+  return async (query: TraceQuery, rules: TracedRules, signal?: AbortSignal): Promise<TraceAnswer> => {
+    if (mode.isEmbedded) throw new CannotTraceError(`packets cannot be followed in ${mode.name} mode`);
+    const follow = (packets: TracePackets) => packets.trace(query, rules, signal);
+    return withTracing(parts, loops, localAddresses, modeRules, follow, ejection);
+  };
+}
+
+function openTraceRoutes(parts: DiagnosedParts, trace: ReturnType<typeof tracing>): Routes {
+  const { served, state } = parts;
   const loops = served.map(({ loop }) => loop);
   const names = {
     places: () => Promise.resolve(placesIn(loops)),
     pods: (pod: NamedPod) => Promise.resolve(podsIn(state, pod)),
     reason: async (service: string) => (await parts.serviceVerdicts.find(service)).reason,
   };
-  return traceRoutes(async (query, rules, signal) => {
-    if (mode.isEmbedded) throw new CannotTraceError(`packets cannot be followed in ${mode.name} mode`);
-    const follow = (packets: TracePackets) => packets.trace(query, rules, signal);
-    return withTracing(parts, loops, localAddresses, modeRules, follow, ejection);
-  }, names);
+  return traceRoutes(trace, names);
 }
 
 /** Reports about the proxy and its Services. */
-function reportRoutes(parts: DiagnosedParts, addresses: ExplainAddress, startTime: number): Routes {
+function reportRoutes(
+  parts: DiagnosedParts,
+  addresses: ExplainAddress,
+  startTime: number,
+  causes: ForwardingCauses,
+): Routes {
   const { commandLine, state, source, clusterEvents, served, ejection, balancing, mode } = parts;
   const { forwardingObstacles: obstacles } = parts;
   const { statuses, reports, syncHistory: history, changeHistory, remainingRules, health, clock } = parts;
@@ -113,11 +132,13 @@ function reportRoutes(parts: DiagnosedParts, addresses: ExplainAddress, startTim
     status: () => source.status(),
     missing: () => clusterEvents.missing,
     removing: () => remainingRules.removing,
+    causes: () => causes.texts,
     warnings: () => [
       ...parts.checkNode.warnings,
       ...(mode.variantMix?.current ?? []),
       ...(ejection?.warnings ?? []),
       ...(balancing?.warnings ?? []),
+      ...(parts.checkForwarding?.warnings ?? []),
       ...externalIPsWarning(state.externalIPServices, commandLine.configuration),
     ],
   };
@@ -149,7 +170,7 @@ function reportRoutes(parts: DiagnosedParts, addresses: ExplainAddress, startTim
       }),
     ),
     ...statusRoutes(report, changeHistory, async () => {
-      await Promise.all([mode.variantMix?.renew(), obstacles?.renew(), answers.read()]);
+      await Promise.all([mode.variantMix?.renew(), obstacles?.renew(), answers.read(), causes.renew()]);
     }),
   };
 }

@@ -5,6 +5,7 @@ import { addressText, from, MAX_PORT, numberText, ruleText } from '../iptables/r
 import type { SharedEntry } from '../iptables/table.js';
 import { sortedOnce } from '../model/endpoint.js';
 import { PROTOCOL_NUMBERS, type Protocol } from '../model/service-port-name.js';
+import { isLoopback } from '../net/address.js';
 import { addressBits, cidrText, type Cidr } from '../net/cidr.js';
 import { OUT_FILTER } from './base-rules.js';
 import type { IpvsPart, IpvsServicePortRules, ServedAddress, SetMember } from './service-port-rules.js';
@@ -65,7 +66,9 @@ class ServicePortCompiler {
     const { sourceRanges, sourceRangesCoverNode, externalPolicyLocal } = this.entry;
     const member = (set: ServiceSet, source?: string) => this.addressAndPort(set, address, port, source);
     if (kind === 'cluster-ip') return { bound: address, members: [member('KUBE-CLUSTER-IP')] };
-    const bound = this.nodeAddresses.has(address) ? undefined : address;
+    const isOfNode =
+      this.nodeAddresses.has(address) || isLoopback({ family: this.entry.family, text: address });
+    const bound = isOfNode ? undefined : address;
     if (kind === 'external-ip')
       return {
         bound,

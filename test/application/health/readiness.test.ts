@@ -84,6 +84,14 @@ describe('Readiness', () => {
     expect(reasons()).toEqual({ sync: 'IPv4: a sync has been due for 60 s' });
   });
 
+  it('is lost while a check of forwarding finds a fault', () => {
+    health.finished('IPv4', { ok: true });
+    health.setForwardingFault('IPv4', 'no answer');
+    expect(reasons()).toEqual({ forwarding: 'IPv4: no answer' });
+    health.setForwardingFault('IPv4', undefined);
+    expect(readiness.verdict().ready).toBe(true);
+  });
+
   it('bears a failing service port for a minute', () => {
     health.finished('IPv4', { ok: true });
     fail('shop/cart/tcp/http');

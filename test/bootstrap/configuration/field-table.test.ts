@@ -111,6 +111,7 @@ describe('fields (docs/spec/configuration.md §3)', () => {
       others.filter((path) => !rows.includes(path) && path !== 'udpIdleTimeout' && path !== 'page'),
     ).toEqual([
       'kubernetesVersion',
+      'checkForwarding',
       'debugRoutes',
       'serviceTrafficMetrics',
       'serviceTrafficMetricsLimit',

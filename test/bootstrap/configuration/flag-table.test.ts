@@ -159,6 +159,7 @@ describe('flags (docs/spec/configuration.md §2)', () => {
       'service-frontends-limit',
       'eject-unresponsive-endpoints',
       'reset-dead-connections',
+      'check-forwarding',
       'service-traffic-metrics',
       'service-traffic-metrics-limit',
     ]);

@@ -36,6 +36,8 @@ export interface ReportedSource {
   removing(): string | undefined;
   /** Requested features that are not possible here. */
   warnings(): readonly string[];
+  /** The rules that break forwarding. Missing: unknown. */
+  causes?(): readonly string[];
 }
 
 /** How many Services with problems are named. */
@@ -65,7 +67,7 @@ export class ReportStatus {
     const inSync = families.length > 0 && families.every((family) => family.inSync) && removing === undefined;
     return {
       state,
-      reasons,
+      reasons: [...reasons, ...(this.source.causes?.() ?? [])],
       warnings: [...this.source.warnings(), ...this.objectWarnings()],
       ...this.facts,
       time: timeText(now),

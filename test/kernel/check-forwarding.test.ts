@@ -1,0 +1,127 @@
+import { parse, stringify } from 'yaml';
+import type { IpFamily } from '../../src/domain/net/ip-family.js';
+import { ProxyProcess, type ModeName } from '../support/program/proxy-process.js';
+import { statusOf } from '../support/program/status.js';
+import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
+import { Testbed } from '../support/testbed/testbed.js';
+import { until } from '../support/until.js';
+
+const config = stringify({ ...(parse(testConfig) as object), checkForwarding: true });
+const ports = [{ name: 'tcp', protocol: 'TCP', port: 80, targetPort: 8080 }] as const;
+const objects = clusterObjects([
+  { name: 'web', clusterIP: '172.30.20.1', ports, endpoints: ['10.244.1.21'] },
+  { name: 'web6', clusterIP: 'fd00:172:30::20', ports, endpoints: ['fd00:10:244:1::21'] },
+]);
+
+let testbed: Testbed;
+let proxy: ProxyProcess | undefined;
+beforeEach(async () => {
+  testbed = await Testbed.open();
+});
+afterEach(async () => {
+  await proxy?.remove();
+  await testbed.close();
+});
+
+const get = (url: string) => testbed.node.get(`http://127.0.0.1:${url}`);
+
+/** The families whose last check succeeded, and the number of failures of both. */
+async function checks(): Promise<{ readonly successful: readonly string[]; readonly failures: number }> {
+  const { body } = await get('10249/metrics');
+  const values = (name: string) => [
+    ...body.matchAll(
+      new RegExp(String.raw`^kube_proxy_ts_forwarding_check_${name}\{ip_family="(\w+)"\} (\d+)$`, 'gm'),
+    ),
+  ];
+  return {
+    successful: values('successful').flatMap(([, family, value]) => (value === '1' ? [family!] : [])),
+    failures: values('failures_total').reduce((sum, [, , value]) => sum + Number(value), 0),
+  };
+}
+
+const bothSucceed = (): Promise<void> =>
+  until('checks of both families succeed', async () => (await checks()).successful.length === 2);
+
+/** `/healthz` and `/readyz`. */
+const health = async (): Promise<readonly number[]> =>
+  Promise.all(['healthz', 'readyz'].map(async (path) => (await get(`10256/${path}`)).status));
+
+/** Waits until the proxy is not healthy, and answers why, as `status` shows it. */
+async function reasonsOfFailure(): Promise<readonly string[]> {
+  await until('the proxy is not healthy', async () => (await health()).every((status) => status === 503));
+  return (await statusOf(testbed.node)).reasons;
+}
+
+const healthy = (): Promise<void> =>
+  until('the proxy is healthy', async () => (await health()).every((status) => status === 200));
+
+async function start(mode: ModeName): Promise<void> {
+  proxy = await ProxyProcess.start({ host: testbed.node, mode, config, objects });
+  await bothSucceed();
+}
+
+const MODES = [
+  {
+    mode: 'nftables',
+    drop: 'nft add table ip guard { chain out { type filter hook output priority 10; ct status dnat drop; }; }',
+    undo: 'nft delete table ip guard',
+    place: 'guard',
+  },
+  {
+    mode: 'iptables',
+    drop: 'iptables -A OUTPUT -m conntrack --ctstate DNAT -j DROP',
+    undo: 'iptables -D OUTPUT -m conntrack --ctstate DNAT -j DROP',
+    place: 'OUTPUT',
+  },
+] as const;
+
+describe.each(MODES)('$mode mode', ({ mode, drop, undo, place }) => {
+  it('checks both families, and reports a rule of another program that drops packets to Services, until it is gone', async () => {
+    await start(mode);
+    expect(await health()).toEqual([200, 200]);
+    expect(await checks()).toMatchObject({ failures: 0 });
+    const { state, warnings } = await statusOf(testbed.node);
+    expect([state, warnings]).toEqual(['ok', []]);
+    await testbed.node.run(['sh', '-ec', drop.replace(/[{};]/g, '\\$&')]);
+    const [reason, cause] = await reasonsOfFailure();
+    expect(reason).toBe(
+      'IPv4: the last checks of forwarding failed, at least 3 in a row: no answer within 5 s',
+    );
+    expect(cause).toContain('IPv4: the connections of the check meet a rule of another program, in ');
+    expect(cause).toContain(place);
+    expect(proxy!.log).toContain('ForwardingFailed');
+    await testbed.node.run(['sh', '-ec', undo]);
+    await healthy();
+    expect(proxy!.log).toContain('ForwardingRecovered');
+  });
+});
+
+it.each([
+  ['IPv4', 'net.ipv4.ip_forward'],
+  ['IPv6', 'net.ipv6.conf.all.forwarding'],
+] as const)('reports the setting that turns off forwarding: %s', async (family: IpFamily, setting) => {
+  await start('nftables');
+  await testbed.node.run(['sysctl', '-qw', `${setting}=0`]);
+  expect(await reasonsOfFailure()).toContainEqual(expect.stringContaining(`${family}: ${setting} is 0`));
+  await testbed.node.run(['sysctl', '-qw', `${setting}=1`]);
+  await healthy();
+});
+
+it('stays healthy when another program flushes all rules, because the proxy repairs them before the third check', async () => {
+  await start('nftables');
+  await testbed.node.run(['nft', 'flush', 'ruleset']);
+  const { failures } = await checks();
+  await until('the rules are repaired', async () =>
+    (await testbed.node.run(['nft', 'list', 'tables'])).includes('ip6 kube-proxy'),
+  );
+  await bothSucceed();
+  expect(await health()).toEqual([200, 200]);
+  expect((await checks()).failures - failures).toBeLessThanOrEqual(2);
+});
+
+it('changes nothing in the rules when it is off', async () => {
+  proxy = await ProxyProcess.start({ host: testbed.node, config: testConfig, objects });
+  const rules = await testbed.node.run(['nft', 'list', 'ruleset']);
+  expect(rules).not.toContain('127.0.0.1');
+  expect(rules).not.toContain('forwarding.check');
+});
