@@ -160,7 +160,7 @@ export const CONNECTION_FAULTS: readonly PlantedFault[] = [
   {
     name: 'connections-are-counted-for-nobody',
     file: EJECTION,
-    original: '        if (this.entries.size === 0) this.stopCounting();\n        else if',
+    original: '        if (this.entries.size === 0) this.counting.stop();\n        else if',
     fault: '        if',
     modes: IN_KERNEL,
   },
