@@ -168,6 +168,19 @@ describe('with every value', () => {
     expect(container!.ports).toContainEqual({ name: 'metrics', containerPort: 10246, hostPort: 10246 });
   });
 
+  it.each([
+    ['labelled', [{ operator: 'In', values: ['edge-proxy'] }]],
+    ['unlabelled', [{ operator: 'In', values: ['edge-proxy'] }, { operator: 'DoesNotExist' }]],
+  ])('runs on %s nodes', async (nodes, expected) => {
+    const rendered = await render({ ...everything, nameOverride: 'edge-proxy', affinity: {}, nodes });
+    const { nodeAffinity } = daemonSet(rendered).spec!.template.spec!.affinity!;
+    const { nodeSelectorTerms } = nodeAffinity!.requiredDuringSchedulingIgnoredDuringExecution!;
+    expect(nodeSelectorTerms).toEqual(
+      expected.map((one) => ({ matchExpressions: [{ key: 'service-proxy', ...one }] })),
+    );
+    await expect(render({ ...everything, nodes })).rejects.toThrow('do not set affinity, too');
+  });
+
   it('merges further fields into the configuration', () => {
     const { data } = manifests.find(({ kind }) => kind === 'ConfigMap') as V1ConfigMap;
     expect(parse(data!['config.conf']!)).toMatchObject({ mode: 'auto', ...everything.config });

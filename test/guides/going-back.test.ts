@@ -66,8 +66,7 @@ describe(page, () => {
     const before = guide.cluster.written();
     const prepare = 'kubectl label nodes --all service-proxy=kube-proxy-ts';
     await guide.shell.run([{ ...park, command: prepare }, park]);
-    const selector = 'nodeSelector.service-proxy=kube-proxy-ts';
-    await guide.install('image.repository=registry.example/kube-proxy-ts', 'mode=nftables', selector);
+    await guide.install('image.repository=registry.example/kube-proxy-ts', 'mode=nftables', 'nodes=labelled');
     const clients = await guide.clients(cart, cartFromOutside);
     await guide.section(steps, 'Node by node');
     await guide.runsOn();

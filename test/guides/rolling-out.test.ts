@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import type { V1DaemonSet } from '@kubernetes/client-node';
 import { parse } from 'yaml';
+import { fits } from '../support/cluster/daemon-sets.js';
 import { cart, cartFromOutside, GuideCluster } from './cluster/guide-cluster.js';
 import { readGuide } from './runner/guide.js';
 
@@ -22,12 +24,25 @@ describe(page, () => {
 
   let before: Record<string, object>;
 
+  /** The DaemonSets that run on a Linux node with these labels. */
+  const proxiesOf = (labels: Readonly<Record<string, string>>): readonly string[] =>
+    guide.cluster
+      .objects<V1DaemonSet>('apps/v1', 'DaemonSet')
+      .filter((daemonSet) =>
+        fits({ metadata: { labels: { 'kubernetes.io/os': 'linux', ...labels } } }, daemonSet),
+      )
+      .map(({ metadata }) => metadata!.name!);
+
   it(
     'one node, and back: no request is lost',
     async () => {
       before = guide.cluster.written();
       const clients = await guide.clients(cart, cartFromOutside);
       await guide.section(steps, 'Prepare');
+      expect(proxiesOf({})).toEqual(['kube-proxy']);
+      expect(proxiesOf({ 'service-proxy': 'none' })).toEqual([]);
+      expect(proxiesOf({ 'service-proxy': 'kube-proxy-ts' })).toEqual(['kube-proxy-ts']);
+      expect(proxiesOf({ 'service-proxy': 'kube-proxy' })).toEqual(['kube-proxy']);
       await guide.section(steps, 'Compare first');
       await guide.runsOn();
       await guide.section(steps, 'The first node');
@@ -45,6 +60,11 @@ describe(page, () => {
       const clients = await guide.clients(cart, cartFromOutside);
       await guide.section(steps, 'All nodes');
       await guide.runsOn('clnode1', 'clnode2');
+      await guide.section(steps, 'New nodes');
+      expect(proxiesOf({})).toEqual(['kube-proxy-ts']);
+      expect(proxiesOf({ 'service-proxy': 'none' })).toEqual([]);
+      expect(proxiesOf({ 'service-proxy': 'kube-proxy-ts' })).toEqual(['kube-proxy-ts']);
+      expect(proxiesOf({ 'service-proxy': 'kube-proxy' })).toEqual(['kube-proxy']);
       await guide.expectNothingLost(clients);
     },
     LIMIT,

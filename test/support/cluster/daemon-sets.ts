@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { V1ControllerRevision, V1DaemonSet, V1Node, V1Pod } from '@kubernetes/client-node';
+import type {
+  V1ControllerRevision,
+  V1DaemonSet,
+  V1Node,
+  V1NodeSelectorRequirement,
+  V1Pod,
+} from '@kubernetes/client-node';
 import type { ApiObject, ObjectStore } from '../api-server/object-store.js';
 import { collectionOf } from '../api-server/resource-path.js';
 import { asStored, clusterAdmission } from './cluster-admission.js';
@@ -144,10 +150,31 @@ function ownerOf({ metadata }: V1DaemonSet): object {
   return { apiVersion: APPS, kind: 'DaemonSet', name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-function fits({ metadata }: V1Node, { spec }: V1DaemonSet): boolean {
-  const { nodeSelector = {}, affinity } = spec!.template.spec!;
-  if (affinity) throw new Error('the stand-in does not know affinity');
-  return Object.entries(nodeSelector).every(([key, value]) => metadata!.labels?.[key] === value);
+/** Whether a node has the labels that the pods of a DaemonSet ask for. */
+export function fits({ metadata }: V1Node, { spec }: V1DaemonSet): boolean {
+  const { nodeSelector = {}, affinity = {} } = spec!.template.spec!;
+  const { nodeAffinity, ...others } = affinity;
+  const { requiredDuringSchedulingIgnoredDuringExecution: required, ...preferred } = nodeAffinity ?? {};
+  if (Object.keys({ ...others, ...preferred }).length > 0)
+    throw new Error('the stand-in knows required affinity to nodes only');
+  const labels = metadata!.labels ?? {};
+  return (
+    Object.entries(nodeSelector).every(([key, value]) => labels[key] === value) &&
+    (required === undefined ||
+      required.nodeSelectorTerms.some(({ matchExpressions = [] }) =>
+        matchExpressions.every((expression) => meets(labels, expression)),
+      ))
+  );
+}
+
+function meets(
+  labels: Readonly<Record<string, string>>,
+  { key, operator, values = [] }: V1NodeSelectorRequirement,
+): boolean {
+  const value = labels[key];
+  if (operator === 'DoesNotExist') return value === undefined;
+  if (operator === 'In') return value !== undefined && values.includes(value);
+  throw new Error(`the stand-in does not know the operator ${operator}`);
 }
 
 /** A number, or a percentage of all, rounded up. */
