@@ -67,7 +67,7 @@ const PUBLISHED = {
   ],
   bootstrap: [
     ...['configuration', 'modes'],
-    ...['parts.ts', 'reader.ts', 'life-cycle.ts', 'this-node.ts', 'version.ts'],
+    ...['parts.ts', 'reader.ts', 'life-cycle.ts', 'follow-release.ts', 'this-node.ts', 'version.ts'],
   ],
 };
 

@@ -3,7 +3,7 @@ import { FileWatch } from '../adapters/folder-watch.js';
 import type { PinoLogger } from '../adapters/process/pino-logger.js';
 import { errorMessage } from '../application/error-message.js';
 import { NamedError } from '../domain/model/named-error.js';
-import { parseCommandLine, type CommandLine } from './configuration/command-line.js';
+import { parseCommandLine, withRelease, type CommandLine } from './configuration/command-line.js';
 import type { EditEffect } from './configuration/field.js';
 import {
   editedFields,
@@ -70,7 +70,9 @@ export async function followConfiguration(
  * @throws any error, with the reason why the edit is invalid
  */
 function readEdit(asked: CommandLine, { live, checkNode }: EditedParts, readFile: () => string): CommandLine {
-  const commandLine = parseCommandLine(asked.argv, { readFile });
+  const read = parseCommandLine(asked.argv, { readFile });
+  const followsServer = !asked.isReleaseSet && !read.isReleaseSet;
+  const commandLine = followsServer ? withRelease(read, asked.configuration.kubernetesVersion) : read;
   const present = modeInForce(live.current.configuration);
   const configuration = withModeAsBefore(commandLine.configuration, asked.configuration.mode, present);
   const edited = { ...commandLine, configuration };

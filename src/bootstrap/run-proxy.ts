@@ -13,6 +13,7 @@ import { Cleanup } from '../application/use-cases/cleanup.js';
 import type { CommandLine } from './configuration/command-line.js';
 import { ConfigurationError } from './configuration/errors.js';
 import { followConfiguration } from './follow-configuration.js';
+import { followRelease } from './follow-release.js';
 import { LifeCycle } from './life-cycle.js';
 import { allModes, chooseMode, suggestNftables, modeNotice } from './modes/choose-mode.js';
 import {
@@ -78,7 +79,8 @@ function countPackets(logger: Logger): void {
  * milliseconds.
  */
 export async function once(asked: CommandLine, logger: Logger, timeout = LISTING_TIMEOUT): Promise<number> {
-  const { commandLine, mode: chosen } = await chooseMode(asked, logger);
+  const followed = await followRelease(asked, logger);
+  const { commandLine, mode: chosen } = await chooseMode(followed, logger);
   if (chosen.name === 'userspace')
     throw new ConfigurationError('failed validate', [
       'userspace mode forwards connections only while it runs: --once would leave rules that lead nowhere',
@@ -135,7 +137,8 @@ async function run(asked: CommandLine, logger: PinoLogger): Promise<number> {
 }
 
 /** Rejects when it cannot continue, and never resolves. */
-async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): Promise<never> {
+async function serve(given: CommandLine, logger: PinoLogger, life: LifeCycle): Promise<never> {
+  const asked = await followRelease(given, logger);
   await suggestNftables(asked, logger);
   const { commandLine, mode: chosen } = await chooseMode(asked, logger);
   const { nodeName, configuration } = commandLine;
@@ -210,7 +213,8 @@ async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): P
   const notice = modeNotice(asked.configuration);
   if (notice) {
     logger[notice.severity]({ mode: name }, notice.note);
-    events.record(nodeEvent(nodeName, 'Warning', notice.reason, notice.note));
+    if (notice.reason !== undefined)
+      events.record(nodeEvent(nodeName, 'Warning', notice.reason, notice.note));
   }
   await Promise.race([edits, ready.failure]);
   return ready.failure;

@@ -38,6 +38,7 @@ import { splitHostPort } from '../domain/net/listen-address.js';
 import type { CommandLine } from './configuration/command-line.js';
 import { effectiveConfiguration } from './configuration/configuration-file.js';
 import { flagValues } from './configuration/flags.js';
+import { RELEASES } from './configuration/releases.js';
 import { isMetricsOnLoopback, modeInForce, servesPage } from './configuration/proxy-configuration.js';
 import { loadDebugRoutes } from './diagnostics.js';
 import type { Providers, ProxyParts } from './parts.js';
@@ -156,6 +157,7 @@ function metricsRoutes({ commandLine, live, metrics, logger, clock }: ProxyParts
       clock,
       configuration: () => effectiveConfiguration(live.current),
       checks,
+      flagsNote: RELEASES[configuration.kubernetesVersion].flagzNote,
       flags: gates.ComponentFlagz ? () => flagValues(commandLine) : undefined,
       otherPaths: gates.ComponentStatusz ? Object.keys(ofMetrics) : undefined,
       // An embedder's own log has no verbosity to set.

@@ -15,6 +15,8 @@ export interface Component {
   readonly checks: { checked(type: string, name: string, ok: boolean): void };
   /** All flags with their values. Undefined: there is no `/flagz`. */
   readonly flags?: (() => readonly NamedValue[]) | undefined;
+  /** A line above the flags in the text for people. Undefined: none. */
+  readonly flagsNote?: string | undefined;
   /** The other paths of the server, which `/statusz` lists. Undefined: there is no `/statusz`. */
   readonly otherPaths?: readonly string[] | undefined;
   /** Sets the verbosity of the log. Undefined: there is no `/debug/flags`. */
@@ -31,7 +33,12 @@ export function componentRoutes(component: Component): Routes {
     '/configz': (_, response) =>
       respond(response, 200, JSON_TYPE, JSON.stringify({ 'kubeproxy.config.k8s.io': configuration() })),
     ...(flags && {
-      '/flagz': zpageHandler('Flagz', flags, () => ({ flags: Object.fromEntries(flags()) })),
+      '/flagz': zpageHandler(
+        'Flagz',
+        flags,
+        () => ({ flags: Object.fromEntries(flags()) }),
+        component.flagsNote,
+      ),
     }),
   };
   return {
@@ -102,8 +109,14 @@ function statusHandler({ version, clock }: Component, served: readonly string[])
  * A page for people, also available in a form for machines. Sends the requested form; 406 if there is no such form.
  * @param lines names and values for people, in order
  * @param fields those of the form for machines, besides kind, apiVersion and metadata
+ * @param note a line for people above them
  */
-function zpageHandler(kind: string, lines: () => readonly NamedValue[], fields: () => object): Handler {
+function zpageHandler(
+  kind: string,
+  lines: () => readonly NamedValue[],
+  fields: () => object,
+  note?: string,
+): Handler {
   let separator: string | undefined;
   return ({ request }, response) => {
     const form = requestedForm(request.headers.accept, kind);
@@ -111,7 +124,7 @@ function zpageHandler(kind: string, lines: () => readonly NamedValue[], fields: 
     if (form === 'text') {
       // It differs from process to process, because the text is not meant to be parsed.
       separator ??= SEPARATORS[Math.floor(Math.random() * SEPARATORS.length)]!;
-      return respond(response, 200, TEXT_TYPE, textForPeople(kind, lines(), separator));
+      return respond(response, 200, TEXT_TYPE, textForPeople(kind, lines(), separator, note));
     }
     const { syntax, version } = form;
     if (version === 'v1alpha1') warnOfAlpha(response, kind);
@@ -157,9 +170,14 @@ function supportedTypes(kind: string): string {
   return ['text/plain', ...structured].join(', ');
 }
 
-function textForPeople(kind: string, values: readonly NamedValue[], separator: string): string {
+function textForPeople(
+  kind: string,
+  values: readonly NamedValue[],
+  separator: string,
+  note?: string,
+): string {
   const list = values.map(([name, value]) => `${name}${separator}${value}\n`);
-  return `\n${COMPONENT} ${kind.toLowerCase()}\nWarning: this page is for people; its form is not machine parseable and may change at any time.\n\n${list.join('')}`;
+  return `\n${COMPONENT} ${kind.toLowerCase()}\nWarning: this page is for people; its form is not machine parseable and may change at any time.\n${note === undefined ? '' : `Note: ${note}\n`}\n${list.join('')}`;
 }
 
 function warnOfAlpha(response: ServerResponse, kind: string): void {

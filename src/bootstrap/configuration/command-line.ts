@@ -11,7 +11,7 @@ import { ConfigurationError, EarlyExit } from './errors.js';
 import { buildValues, valueAt, type FieldTree, type ValuesOf } from './field.js';
 import { commandFlags, proxyFlags, type CommandFlags } from './flags.js';
 import { withPlatformDefaults, type ProxyConfiguration } from './proxy-configuration.js';
-import { resolveFeatureGates } from './releases.js';
+import { resolveFeatureGates, type KubernetesVersion } from './releases.js';
 import { schema, type Configuration } from './schema.js';
 import { loggingProblems, validationProblems } from './validation.js';
 
@@ -32,6 +32,8 @@ export interface CommandLine extends CommandFlags {
   /** The name of the Node object of this machine. */
   readonly nodeName: string;
   readonly configuration: ProxyConfiguration;
+  /** `kubernetesVersion` is configured; otherwise it follows the API server (`withRelease`). */
+  readonly isReleaseSet: boolean;
   /** The values of the flags that were given, by name. */
   readonly flags: ReadonlyMap<string, unknown>;
   /** Problems that are not fatal, for the log. */
@@ -90,7 +92,7 @@ export function completeCommandLine(
 
   const loaded =
     options.config === ''
-      ? { configuration: withPortFlags(fromFlags(schema, flags), options), warnings: [] }
+      ? { configuration: withPortFlags(fromFlags(schema, flags), options), warnings: [], setsRelease: false }
       : loadFile(options.config, flags, readFile);
   const configuration = withPlatformDefaults({
     ...loaded.configuration,
@@ -113,9 +115,27 @@ export function completeCommandLine(
     nodeName,
     version: options.version === 'false' ? fullVersion(kubernetesVersion) : options.version,
     configuration: { ...configuration, gates },
+    isReleaseSet: loaded.setsRelease || flags.has('kubernetes-version'),
     flags,
     warnings: [...deprecations(flags), ...loaded.warnings, ...warnings],
   };
+}
+
+/**
+ * The command line as it is for another release, which nobody has configured.
+ * @throws ConfigurationError if it is invalid for that release
+ */
+export function withRelease(commandLine: CommandLine, release: KubernetesVersion): CommandLine {
+  const { configuration, version } = commandLine;
+  const { gates, problems } = resolveFeatureGates(configuration.featureGates, release);
+  check('failed complete', problems);
+  const completed = {
+    ...commandLine,
+    version: version === fullVersion(configuration.kubernetesVersion) ? fullVersion(release) : version,
+    configuration: { ...configuration, kubernetesVersion: release, gates },
+  };
+  validateCommandLine(completed);
+  return completed;
 }
 
 /** The last phase before running. @throws ConfigurationError */
@@ -145,12 +165,12 @@ function loadFile(
       `cannot read the configuration file ${path}: ${errorMessage(error)}`,
     ]);
   }
-  const { configuration, warnings } = decodeConfigurationFile(text);
+  const { configuration, warnings, setsRelease } = decodeConfigurationFile(text);
   const joined = buildValues(schema, (field, place) => {
     const file = valueAt(configuration, place);
     return field.options.besideFile && flags.has(field.flag) ? field.join(flags.get(field.flag), file) : file;
   });
-  return { configuration: joined, warnings };
+  return { configuration: joined, warnings, setsRelease };
 }
 
 /** The deprecated port flags act on bare IPs and, when zero, on anything (docs/spec/configuration.md §1.2). */

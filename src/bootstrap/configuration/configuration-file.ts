@@ -25,6 +25,8 @@ import { ValueError } from './value-types.js';
 export interface DecodedFile {
   readonly configuration: Configuration;
   readonly warnings: readonly string[];
+  /** The file sets the release of Kubernetes. */
+  readonly setsRelease: boolean;
 }
 
 const GROUP = API_VERSION.split('/')[0];
@@ -48,6 +50,7 @@ export function decodeConfigurationFile(content: string): DecodedFile {
   const strict = [...repeatedKeys(content), ...unknown.sort()];
   return {
     configuration: withListenDefaults(configuration, root),
+    setsRelease: (root as Readonly<Record<string, unknown>>).kubernetesVersion != null,
     warnings:
       strict.length > 0
         ? [`using lenient decoding of the configuration file: strict decoding error: ${strict.join(', ')}`]

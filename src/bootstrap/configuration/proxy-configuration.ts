@@ -1,8 +1,10 @@
 import type { LogSettings } from '../../adapters/process/pino-logger.js';
 import { isLoopback, parseAddress } from '../../domain/net/address.js';
+import { IP_FAMILIES } from '../../domain/net/ip-family.js';
 import { splitHostPort } from '../../domain/net/listen-address.js';
+import { nodePortAddressesOf } from '../../domain/node/node-addresses.js';
 import { fieldEntries, valueAt, type EditEffect } from './field.js';
-import type { FeatureGates } from './releases.js';
+import { resolveFeatureGates, type FeatureGates, type KubernetesVersion } from './releases.js';
 import { type Configuration, type ProxyMode, type RequestedMode, schema } from './schema.js';
 
 /** A complete and valid configuration: every default applied, the feature gates resolved. */
@@ -82,6 +84,27 @@ export function isMetricsOnLoopback({ metricsBindAddress }: Configuration): bool
 /** Whether the page is served: as configured, otherwise where only this machine can reach it. */
 export function servesPage(configuration: Configuration): boolean {
   return configuration.page ?? isMetricsOnLoopback(configuration);
+}
+
+const LOCALHOST_CHANGES =
+  'in nftables mode, with --nodeport-addresses that do not name localhost, node ports are rejected on loopback addresses from Kubernetes 1.38 on; before, they are left alone';
+
+/**
+ * The change of node ports on localhost with Kubernetes 1.38, for people. Undefined where there is none: in other modes, where localhost
+ * is among the addresses of node ports, and where the feature gate is set.
+ */
+export function localhostNodePortsChange({
+  mode,
+  featureGates,
+  nodePortAddresses,
+}: Pick<ProxyConfiguration, 'mode' | 'featureGates' | 'nodePortAddresses'>): string | undefined {
+  const isOn = (release: KubernetesVersion): boolean =>
+    resolveFeatureGates(featureGates, release).gates.KubeProxyNFTablesLocalhostNodePorts === true;
+  const namesLocalhost =
+    nodePortAddresses.includes('localhost') ||
+    IP_FAMILIES.some((family) => nodePortAddressesOf(family, nodePortAddresses).explicitLoopback);
+  const changes = mode === 'nftables' && !namesLocalhost && !isOn('1.37') && isOn('1.38');
+  return changes ? LOCALHOST_CHANGES : undefined;
 }
 
 /** The settings of `logging` that the log supports. */

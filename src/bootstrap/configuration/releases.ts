@@ -4,6 +4,27 @@ export type KubernetesVersion = (typeof KUBERNETES_VERSIONS)[number];
 /** The one that counts unless another is requested. */
 export const USUAL_KUBERNETES_VERSION: KubernetesVersion = '1.37';
 
+/** The first release that is followed where an API server has it and no other is configured. */
+const FOLLOWED_SINCE: KubernetesVersion = '1.38';
+
+/**
+ * The release to behave as, by that of the API server; undefined: the usual one. Releases that are newer than all that are known count as
+ * the newest of these.
+ */
+export function releaseOfServer({ major, minor }: ServerVersion): KubernetesVersion | undefined {
+  // Some distributions write `38+`.
+  const number = major === '1' ? Number.parseInt(minor, 10) : NaN;
+  const numberOf = (version: KubernetesVersion): number => Number(version.split('.')[1]);
+  if (!(number >= numberOf(FOLLOWED_SINCE))) return undefined;
+  return KUBERNETES_VERSIONS.findLast((version) => numberOf(version) <= number);
+}
+
+/** What an API server answers to `/version`, as far as it is read. */
+export interface ServerVersion {
+  readonly major: string;
+  readonly minor: string;
+}
+
 /** Differences between releases, besides the stages of feature gates (docs/spec/changes-1.37.md). */
 interface Release {
   /** Allowed values of `nodePortAddresses`: CIDRs or else `primary`, or both and further keywords. */
@@ -14,6 +35,10 @@ interface Release {
   readonly ipvsEnds: string;
   /** The warning if no mode is configured; missing: none. */
   readonly modeUnset?: string;
+  /** A line of the log in iptables mode, if it is configured; missing: none. */
+  readonly iptablesEnds?: string;
+  /** A line above the text of `/flagz`; missing: none. */
+  readonly flagzNote?: string;
 }
 
 const SINCE_1_37: Release = {
@@ -35,7 +60,13 @@ export const RELEASES: Readonly<Record<KubernetesVersion, Release>> = {
     loopbackInNftables: '--nodeport-addresses includes localhost but localhost NodePorts are not supported',
   },
   '1.37': SINCE_1_37,
-  '1.38': SINCE_1_37,
+  '1.38': {
+    ...SINCE_1_37,
+    iptablesEnds:
+      "Kubernetes 1.40 makes 'nftables' the default proxy mode instead of 'iptables'. No release has been announced that removes 'iptables'.",
+    flagzNote:
+      'These are the values of flags, or their defaults. A configuration file may override them: see /configz for the configuration in effect.',
+  },
 };
 
 /** The stage and the default of a feature gate. */

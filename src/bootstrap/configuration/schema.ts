@@ -90,7 +90,7 @@ const WINDOWS_ONLY = 'No effect on Linux.';
  */
 export const schema = {
   kubernetesVersion: own(kubernetesVersion, 'kubernetes-version', {
-    help: 'Our own: the release of kube-proxy to behave as, where releases differ: feature gates, what is accepted, warnings.',
+    help: 'Our own: the release of kube-proxy to behave as, where releases differ: feature gates, what is accepted, warnings. If it is not set, and the API server has 1.38 or a later release at the start, it is 1.38.',
     default: USUAL_KUBERNETES_VERSION,
     keepsZero: true,
   }),

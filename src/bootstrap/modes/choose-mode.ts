@@ -66,11 +66,11 @@ export async function suggestNftables({ configuration }: CommandLine, logger: Lo
   logger.info(facts, `no proxy mode is configured; using iptables. ${advice}`);
 }
 
-/** Notes for people about the mode: for the log at the start, and an event about the Node. */
+/** Notes for people about the mode, with the releases of Kubernetes that change or remove it: for the log at the start, and an event about the Node. */
 export interface ModeNotice {
-  readonly severity: 'warn' | 'error';
-  /** Of the event. */
-  readonly reason: string;
+  readonly severity: 'info' | 'warn' | 'error';
+  /** Of the event; missing: there is none. */
+  readonly reason?: string;
   readonly note: string;
 }
 
@@ -79,8 +79,10 @@ export interface ModeNotice {
  * @param asked the configuration before the mode was chosen
  */
 export function modeNotice(asked: Pick<Configuration, 'mode' | 'kubernetesVersion'>): ModeNotice | undefined {
-  const { ipvsEnds, modeUnset } = RELEASES[asked.kubernetesVersion];
+  const { ipvsEnds, iptablesEnds, modeUnset } = RELEASES[asked.kubernetesVersion];
   if (asked.mode === 'ipvs') return { severity: 'error', reason: 'IPVSDeprecation', note: ipvsEnds };
+  if (asked.mode === 'iptables')
+    return iptablesEnds === undefined ? undefined : { severity: 'info', note: iptablesEnds };
   return asked.mode === '' && modeUnset !== undefined
     ? { severity: 'warn', reason: 'ProxyModeUnset', note: modeUnset }
     : undefined;

@@ -26,6 +26,7 @@ import { CannotTraceError } from '../application/trace/trace-packets.js';
 import { completeCommandLine, type CommandLine } from '../../bootstrap/configuration/command-line.js';
 import { ConfigurationError, EarlyExit } from '../../bootstrap/configuration/errors.js';
 import { proxyFlags } from '../../bootstrap/configuration/flags.js';
+import { localhostNodePortsChange } from '../../bootstrap/configuration/proxy-configuration.js';
 import { PROGRAM_VERSION, thisVersion } from '../../bootstrap/version.js';
 import type { Invocation } from './read-objects.js';
 import { UnknownNodeError } from '../adapters/cli/cluster/cluster-command.js';
@@ -75,7 +76,7 @@ const commands: { readonly [Name in Request['name']]: Command<Name> } = {
       (words) => addressIn(words) ?? invocation.configuration.metricsBindAddress,
     ),
   compare: async (invocation, logger) => (await import('./compare.js')).compare(invocation, logger),
-  validate,
+  validate: (invocation) => validate(invocation, localhostNodePortsChange(invocation.configuration)),
 };
 
 /** Undefined if the command line is invalid: it is still being typed. */

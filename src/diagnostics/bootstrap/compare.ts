@@ -20,13 +20,14 @@ import { rangeOf } from '../domain/compare/address-ranges.js';
 import { parseCidr, type Cidr, cidrContains } from '../../domain/net/cidr.js';
 import { familyOf, IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import { type Invocation, otherMachine, readObjects } from './read-objects.js';
+import { followRelease } from '../../bootstrap/follow-release.js';
 import { chooseMode } from '../../bootstrap/modes/choose-mode.js';
 import { NodeAddresses } from '../../bootstrap/this-node.js';
 import { methodOfScheduler } from '../../domain/balancing/balancing.js';
 import { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { CommandLine } from '../../bootstrap/configuration/command-line.js';
-import { withMode } from '../../bootstrap/configuration/proxy-configuration.js';
+import { localhostNodePortsChange, withMode } from '../../bootstrap/configuration/proxy-configuration.js';
 import { ModeRules } from './mode-rules.js';
 import { existsSync } from 'node:fs';
 import { release } from 'node:os';
@@ -231,7 +232,8 @@ async function plannedSides(
   isHere: boolean,
   logger: Logger,
 ): Promise<ReadSide> {
-  const { commandLine } = await chooseMode(inMode(invocation, mode), logger);
+  const followed = await followRelease(invocation, logger);
+  const { commandLine } = await chooseMode(inMode(followed, mode), logger);
   const rules = new ModeRules(commandLine.configuration, logger);
   const options = isHere ? { families: IP_FAMILIES } : otherMachine(logger).options;
   return readObjects(commandLine, options, logger, async ({ state, contexts, problems, parts }) => {
@@ -248,7 +250,7 @@ async function plannedSides(
       families,
       node: { localAddresses, podCIDRs: state.node?.podCIDRs ?? [] },
       problems,
-      notes: schedulerNotes(state, rules.mode),
+      notes: [...schedulerNotes(state, rules.mode), ...localhostNotes(state, commandLine)],
     };
   });
 }
@@ -258,6 +260,15 @@ function inMode(invocation: CommandLine, mode: PlannedMode): CommandLine {
   return mode === undefined
     ? invocation
     : { ...invocation, configuration: withMode(invocation.configuration, mode) };
+}
+
+/** How node ports on localhost change with a release, if there are node ports. */
+function localhostNotes(state: ClusterState, { configuration }: CommandLine): readonly string[] {
+  const change = localhostNodePortsChange(configuration);
+  const hasNodePorts = [...state.serviceKeys()].some((key) =>
+    state.service(key)!.ports.some(({ nodePort }) => nodePort > 0),
+  );
+  return change !== undefined && hasNodePorts ? [change] : [];
 }
 
 /** Schedulers that Services request, and that the mode does not have. */

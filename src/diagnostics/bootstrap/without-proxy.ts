@@ -7,6 +7,7 @@ import type { Logger } from '../../application/ports/logger.js';
 import { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import { type IpFamily, IP_FAMILIES } from '../../domain/net/ip-family.js';
 import { type Invocation, readObjects, type ReadObjects, otherMachine } from './read-objects.js';
+import { followRelease } from '../../bootstrap/follow-release.js';
 import { chooseMode } from '../../bootstrap/modes/choose-mode.js';
 import { print, formatted } from '../adapters/cli/output.js';
 import { printError } from '../../adapters/cli/print-error.js';
@@ -37,7 +38,7 @@ export async function plan(
   logger: Logger,
   timeout?: number,
 ): Promise<number> {
-  const { commandLine } = await chooseMode(invocation, logger);
+  const { commandLine } = await chooseMode(await followRelease(invocation, logger), logger);
   const rules = new ModeRules(commandLine.configuration, logger);
   if (rules.mode === 'userspace')
     throw new ConfigurationError('failed validate', [
@@ -73,7 +74,7 @@ export async function plannedDiff(invocation: Invocation<'diff'>, logger: Logger
   const { services, output, watch } = invocation.request;
   if (watch)
     throw new UsageError('diff watches a running proxy, not a plan: leave out --watch', 'kubeproxy diff');
-  const { commandLine, mode } = await chooseMode(invocation, logger);
+  const { commandLine, mode } = await chooseMode(await followRelease(invocation, logger), logger);
   return readObjects(commandLine, { families: supportedFamilies() }, logger, async (read) => {
     const all = await differences(mode, read, invocation.manifests.length > 0);
     const report = services.length === 0 ? all : linesOf(all, (...port) => services.some(isNamed(...port)));

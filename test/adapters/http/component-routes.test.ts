@@ -89,6 +89,19 @@ describe('/healthz of the metrics server (docs/spec/server.md §9)', () => {
   });
 });
 
+it('/flagz has a note above its text for people, and in no other form', async () => {
+  const noted = await start({ flags: () => [['v', '2']], flagsNote: 'only flags' });
+  try {
+    const text = await (await noted.get('/flagz')).text();
+    expect(text.indexOf('\nNote: only flags\n\nv')).toBeGreaterThan(0);
+    const json = await noted.get('/flagz', accepting('application/json;v=v1beta1;g=config.k8s.io;as=Flagz'));
+    expect(await json.text()).not.toContain('only flags');
+    expect(await (await served.get('/flagz')).text()).not.toContain('Note:');
+  } finally {
+    await noted.stop();
+  }
+});
+
 describe('/debug/flags (docs/spec/server.md §9)', () => {
   it.each(['/debug/flags', '/debug/flags/', '/debug/flags/other'])('%s lists v', async (path) => {
     const response = await served.get(path);

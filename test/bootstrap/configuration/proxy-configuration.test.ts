@@ -1,9 +1,10 @@
 import {
+  localhostNodePortsChange,
   modeSettings,
   withMode,
   withModeAsBefore,
 } from '../../../src/bootstrap/configuration/proxy-configuration.js';
-import { parseFile } from './support.js';
+import { parse, parseFile } from './support.js';
 
 const { configuration } = parseFile(
   'iptables: {masqueradeAll: true, masqueradeBit: 1, syncPeriod: 11s, minSyncPeriod: 1s}\n' +
@@ -48,5 +49,28 @@ describe('withModeAsBefore', () => {
     ['iptables', 'iptables', 'ipvs', 'ipvs'],
   ] as const)('asked for %j, present %s, edited to %j, is %j', (asked, present, edited, expected) => {
     expect(withModeAsBefore({ ...configuration, mode: edited }, asked, present).mode).toBe(expected);
+  });
+});
+
+describe('node ports on localhost, from Kubernetes 1.38 on', () => {
+  const change = (...flags: readonly string[]) =>
+    localhostNodePortsChange(parse(['--proxy-mode=nftables', ...flags]).configuration);
+
+  it('are rejected instead of left alone, where nobody has decided it', () => {
+    for (const flags of [[], ['--nodeport-addresses=primary'], ['--nodeport-addresses=198.51.100.0/24']])
+      expect(change(...flags)).toMatch(/rejected on loopback addresses from Kubernetes 1\.38 on/);
+    expect(change('--kubernetes-version=1.38')).toBeDefined();
+  });
+
+  it.each([
+    ['--proxy-mode=iptables'],
+    ['--nodeport-addresses=primary,localhost'],
+    ['--nodeport-addresses=127.0.0.0/8'],
+    ['--nodeport-addresses=primary,::1/128'],
+    ['--feature-gates=KubeProxyNFTablesLocalhostNodePorts=false'],
+    ['--feature-gates=KubeProxyNFTablesLocalhostNodePorts=true'],
+    ['--feature-gates=AllBeta=false'],
+  ])('stay as they are with %s', (flag) => {
+    expect(change(flag)).toBeUndefined();
   });
 });

@@ -28,6 +28,13 @@ describe('what people are told of their mode (docs/spec/changes-1.37.md §2)', (
     });
   });
 
+  it('1.38: iptables will not be the default, which is logged', () => {
+    expect(modeNotice({ mode: 'iptables', kubernetesVersion: '1.38' })).toEqual({
+      severity: 'info',
+      note: expect.stringMatching(/1\.40 .* No release has been announced that removes 'iptables'\.$/),
+    });
+  });
+
   it('nothing of a mode that is chosen, nor before 1.37', () => {
     for (const mode of ['iptables', 'nftables', 'userspace', 'auto'] as const)
       expect(modeNotice({ mode, kubernetesVersion: '1.37' })).toBeUndefined();

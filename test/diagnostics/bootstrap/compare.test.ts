@@ -70,6 +70,17 @@ it('tells of differences between modes in words, and accepts those that are expe
   expect(await run(...plans, '--expect', names, '--expect', 'localhost-node-ports')).toBe(0);
 });
 
+it('notes that node ports on localhost change with Kubernetes 1.38', async () => {
+  const plans = ['--plan', 'nftables', '--plan', 'nftables', ...manifests];
+  const note =
+    /^note: in nftables mode, .* rejected on loopback addresses from Kubernetes 1\.38 on; before, they are left alone$/m;
+  expect(await run(...plans)).toBe(0);
+  expect(printed.stdout).toMatch(note);
+  printed.stdout = '';
+  await run(...plans, '--nodeport-addresses', 'primary,localhost');
+  expect(printed.stdout).not.toMatch(note);
+});
+
 it('shows by Service what a changed rule does, in wide the way of the packet', async () => {
   const { readFileSync } = await import('node:fs');
   const text = readFileSync(`${scenario}/expected/iptables/iptables-1.txt`, 'utf8');

@@ -14,9 +14,9 @@ afterEach(() => fs.rmSync(folder, { recursive: true }));
 
 const service = (name: string, spec: string, ports = 'ports: [{port: 80}]'): string =>
   `---\napiVersion: v1\nkind: Service\nmetadata:\n  name: ${name}\nspec:\n  ${ports}\n  ${spec}\n`;
-const findings = (files: Readonly<Record<string, string>>) => {
+const findings = (files: Readonly<Record<string, string>>, nodePortWarning?: string) => {
   for (const [name, text] of Object.entries(files)) fs.writeFileSync(join(folder, name), text);
-  return validateManifests([folder], (file) => basename(file));
+  return validateManifests([folder], (file) => basename(file), undefined, nodePortWarning);
 };
 
 const errors = ({ findings: found }: ManifestFindings): readonly string[] =>
@@ -33,6 +33,27 @@ describe('validateManifests', () => {
       objectCount: 1,
       findings: [],
     });
+  });
+
+  it('warns of each Service with node ports, if there is something to warn of', async () => {
+    const found = await findings(
+      {
+        'a.yaml':
+          service('a', 'type: NodePort') +
+          service('b', 'type: ClusterIP') +
+          service('c', 'type: LoadBalancer\n  allocateLoadBalancerNodePorts: false'),
+      },
+      'they change',
+    );
+    expect(found.findings).toEqual([
+      {
+        severity: 'warning',
+        file: 'a.yaml',
+        line: 7,
+        subject: 'Service default/a',
+        problem: 'spec.ports: they change',
+      },
+    ]);
   });
 
   it('finds all that is wrong in all files, each by file, line and field', async () => {

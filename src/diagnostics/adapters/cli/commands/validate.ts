@@ -10,6 +10,8 @@ import { counted } from '../../../../application/words.js';
 import { fields, list, number, oneOf, optional, text as textShape } from '../../../../domain/shape.js';
 import { formatted, print, inToneOf } from '../output.js';
 import { Allocations } from '../../../../domain/validation/allocations.js';
+import type { RawObject } from '../../../../domain/decode/fields.js';
+import { isObject, membersOf } from '../../../../domain/validation/schema.js';
 import { serviceKey } from '../../../../domain/model/service-port-name.js';
 import { References } from '../../../domain/references.js';
 import {
@@ -49,14 +51,19 @@ const INPUT = '-';
 /**
  * Reports what in the manifests would be ignored, and what may not be meant: 1 when something would be ignored, otherwise 0. Changes
  * nothing.
+ * @param nodePortWarning of Services with node ports; undefined: there is none
  */
-export async function validate({ request }: Invocation<typeof validateCommand>): Promise<number> {
+export async function validate(
+  { request }: Invocation<typeof validateCommand>,
+  nodePortWarning?: string,
+): Promise<number> {
   const { paths, output } = request;
   const input = { file: '<stdin>', read: () => text(process.stdin) };
   const found = await validateManifests(
     paths.filter((path) => path !== INPUT),
     shownPath,
     paths.includes(INPUT) ? input : undefined,
+    nodePortWarning,
   );
   await print(formatted(output, found, textOf));
   return exitCodeOf(found.findings.length > 0);
@@ -118,12 +125,14 @@ interface Named {
  * Reads the manifests as a proxy would, and reports what it would ignore, and what of them does not fit together.
  * @param shown how a file is named in problems
  * @param input the text of one more manifest, and its name
+ * @param nodePortWarning as of `validate`
  * @throws ManifestPathError
  */
 export async function validateManifests(
   paths: readonly string[],
   shown: (file: string) => string = (file) => file,
   input?: Named,
+  nodePortWarning?: string,
 ): Promise<ManifestFindings> {
   const { files, unlisted } = ManifestFiles.open(paths).list();
   const findings: ManifestFinding[] = unlisted.map(({ path, problem }) => ({
@@ -144,7 +153,15 @@ export async function validateManifests(
       const { objects, rejected, warnings, places } = await loadManifest(await read(), slice, allocations);
       for (const { key, kind, object } of objects) {
         references.add(kind, object);
-        placeOf.set(subjectOf(key), { file, place: places.get(key)! });
+        const place = places.get(key)!;
+        placeOf.set(subjectOf(key), { file, place });
+        if (nodePortWarning === undefined || kind !== 'Service' || !hasNodePort(object)) continue;
+        const warning = {
+          subject: subjectOf(key),
+          problem: `spec.ports: ${nodePortWarning}`,
+          line: place.lineOf('spec.ports'),
+        };
+        findings.push({ ...findingOf(file, warning), severity: 'warning' });
       }
       for (const warning of warnings) findings.push({ ...findingOf(file, warning), severity: 'warning' });
       for (const object of rejected) {
@@ -162,6 +179,15 @@ export async function validateManifests(
     findings.push({ ...findingOf(file, warning), severity: 'warning' });
   }
   return { fileCount: manifests.length, objectCount: placeOf.size, findings };
+}
+
+/** Whether it has one, or the API server gives it one. */
+function hasNodePort(object: object): boolean {
+  const { spec } = object as RawObject;
+  if (!isObject(spec)) return false;
+  const isAllocated = spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== false;
+  const isRequested = membersOf(spec.ports).some((port) => isObject(port) && Number(port.nodePort) > 0);
+  return spec.type === 'NodePort' || isAllocated || isRequested;
 }
 
 function findingOf(file: string, { line, subject, problem }: RejectedObject): ManifestFinding {
