@@ -103,7 +103,12 @@ afterAll(async () => {
 /** Connections to this endpoint get no answer. */
 function answersOf(place: string): EndpointAnswers {
   const found = new Map([['IPv4 shop/unresponsive/tcp/http', new Map([[place, 0]])]]);
-  const answers = { unresponsive: () => found, unanswered: () => undefined, read: () => Promise.resolve() };
+  const answers = {
+    unresponsive: () => found,
+    unanswered: () => undefined,
+    open: () => undefined,
+    read: () => Promise.resolve(),
+  };
   return answers as unknown as EndpointAnswers;
 }
 

@@ -122,7 +122,7 @@ export function completeCommandLine(
 }
 
 /**
- * The command line as it is for another release, which nobody has configured.
+ * The command line for another release, which is not configured.
  * @throws ConfigurationError if it is invalid for that release
  */
 export function withRelease(commandLine: CommandLine, release: KubernetesVersion): CommandLine {
