@@ -138,7 +138,9 @@ describe('what the API server has', () => {
     const pages = requests.filter(({ verb, path }) => verb === 'list' && path === '/api/v1/services');
     expect(pages).toHaveLength(streamed ? 0 : 2);
     const isRefusal = ({ status: code }: (typeof requests)[number]) => !streamed && code === 422;
-    const reads = requests.filter((request) => request.verb !== 'create' && !isRefusal(request));
+    // The first one, about the release to behave as.
+    expect(requests[0]!.path).toBe('/version');
+    const reads = requests.slice(1).filter((request) => request.verb !== 'create' && !isRefusal(request));
     expect(new Set(reads.map(({ verb }) => verb))).toEqual(new Set(streamed ? ['watch'] : ['list', 'watch']));
     expect(new Set(reads.map(({ path }) => path))).toEqual(
       new Set([
@@ -246,7 +248,9 @@ describe('a server that is not there', () => {
     await api.ask('close');
     await start();
     await until('the proxy answers', async () => (await status(`${metrics}/proxyMode`)) === 200);
-    await until('the failure is told', () => Promise.resolve(proxy!.log.includes('ECONNREFUSED')));
+    await until('the failure is told', async () =>
+      (await node.get(`${health}/healthz`)).body.includes('ECONNREFUSED'),
+    );
     expect(await namespace.run(['nft', 'list', 'tables'])).toBe('');
     expect(await status(`${health}/healthz`)).toBe(503);
     // What is away for long is no reason to start the proxy anew.
