@@ -152,11 +152,12 @@ it('an error of this node is a warning in the log, once, and its end is told; al
   log({ service: 'shop/cart', verdict: ok }, { state: 'error', cause: 'ProgrammingFailed' });
   log({ service: 'shop/web', verdict: noEndpoint(CART) }, undefined);
   log({ service: 'shop/web', verdict: limited(CART, ['it']) }, undefined);
-  expect(logger.lines.map(({ level, facts }) => [level, (facts as { service: string }).service])).toEqual([
-    ['warn', 'shop/cart'],
-    ['info', 'shop/cart'],
-    ['debug', 'shop/web'],
-    ['info', 'shop/web'],
+  const shown = logger.lines.map(({ level, message, facts }) => [level, facts.service, message]);
+  expect(shown).toEqual([
+    ['warn', 'shop/cart', 'a Service does not work on this node'],
+    ['info', 'shop/cart', 'a Service works on this node again'],
+    ['debug', 'shop/web', 'the verdict on a Service has changed'],
+    ['info', 'shop/web', 'a Service works with limits on this node'],
   ]);
   expect(logger.at('warn')[0]!.facts).toEqual({
     service: 'shop/cart',

@@ -35,6 +35,16 @@ describe('without affinity', () => {
     expect(() => chooser.next('x', 0)).toThrow(NoEndpointError);
   });
 
+  it('lets connections stay with its endpoints, and with those that only keep them', () => {
+    const chooser = roundRobin([a]);
+    chooser.use([a], [b]);
+    const kept = () => [a, b, c].map((one) => chooser.has(endpointPlace(one)));
+    expect(kept()).toEqual([true, true, false]);
+    chooser.use([b, c]);
+    expect(kept()).toEqual([false, true, true]);
+    expect(['x', 'x', 'x'].map((client) => chooser.next(client, 0))).toEqual([b, c, b]);
+  });
+
   it('goes on where it was when the same endpoints come again in another order', () => {
     const chooser = roundRobin();
     chooser.next('x', 0);

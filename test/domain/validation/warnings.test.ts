@@ -31,6 +31,18 @@ describe('annotations', () => {
     ]);
   });
 
+  it('that it reads have a warning where their value is wrong, by the kind of object', () => {
+    const values = { 'kube-proxy-ts/load-balancing': 'maglv', 'kube-proxy-ts/weight': '1001' };
+    const fieldsOf = (kind: string) =>
+      [...warningsOf(kind, { metadata: { annotations: values } })].map(({ field, what }) => [
+        field,
+        what.includes('; did you mean'),
+      ]);
+    expect(fieldsOf('Service')).toContainEqual(['metadata.annotations[kube-proxy-ts/load-balancing]', true]);
+    expect(fieldsOf('EndpointSlice')[0]).toEqual(['metadata.annotations[kube-proxy-ts/weight]', false]);
+    expect(fieldsOf('Node')).toEqual([]);
+  });
+
   it('that it reads have none', () => {
     expect(warned('Service', 'kube-proxy-ts/ipvs-scheduler')).toEqual([]);
   });
