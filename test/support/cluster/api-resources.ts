@@ -18,6 +18,8 @@ export const API_RESOURCES: readonly ApiResource[] = [
   { apiVersion: 'v1', kind: 'ServiceAccount', shortNames: ['sa'] },
   { apiVersion: 'apps/v1', kind: 'DaemonSet', shortNames: ['ds'] },
   { apiVersion: 'apps/v1', kind: 'ControllerRevision' },
+  { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role' },
+  { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding' },
   { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' },
   { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding' },
   { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice' },

@@ -5,6 +5,7 @@ import { collectionOf, type ResourcePath } from '../api-server/resource-path.js'
 const RBAC = 'rbac.authorization.k8s.io/v1';
 
 interface Binding {
+  readonly metadata: { readonly namespace?: string };
   readonly roleRef: { readonly name: string };
   readonly subjects?: readonly {
     readonly kind: string;
@@ -18,7 +19,7 @@ export const tokenOf = (namespace: string, account: string): string => `token-of
 
 export const isToken = (text: string): boolean => text.startsWith('token-of/');
 
-/** What service accounts may do by the ClusterRoles and the bindings that the cluster has. Whoever shows a certificate may do all. */
+/** What service accounts may do by the roles and the bindings that the cluster has. Whoever shows a certificate may do all. */
 export class ServiceAccountRoles implements Authorizer {
   constructor(private readonly store: ObjectStore) {}
 
@@ -27,14 +28,18 @@ export class ServiceAccountRoles implements Authorizer {
     const [, namespace, account] = token.split('/');
     // An account that is gone has no token any more.
     if (!this.store.get(collectionOf('v1', 'ServiceAccount'), namespace, account!)) return false;
-    const bindings = this.store.list(
-      collectionOf(RBAC, 'ClusterRoleBinding'),
-    ) as unknown as readonly Binding[];
-    return bindings
-      .filter(({ subjects = [] }) =>
-        subjects.some((subject) => subject.name === account && subject.namespace === namespace),
-      )
-      .map(({ roleRef }) => this.store.get(collectionOf(RBAC, 'ClusterRole'), undefined, roleRef.name))
-      .some((role) => isAllowed((role?.rules ?? []) as readonly PolicyRule[], verb, path));
+    const rolesOf = (kind: 'Role' | 'ClusterRole', place?: string) =>
+      (this.store.list(collectionOf(RBAC, `${kind}Binding`)) as unknown as readonly Binding[])
+        .filter(
+          ({ metadata, subjects = [] }) =>
+            metadata.namespace === place &&
+            subjects.some((subject) => subject.name === account && subject.namespace === namespace),
+        )
+        .map(({ roleRef }) => this.store.get(collectionOf(RBAC, kind), place, roleRef.name));
+    const roles = [
+      ...rolesOf('ClusterRole'),
+      ...(path.namespace === undefined ? [] : rolesOf('Role', path.namespace)),
+    ];
+    return roles.some((role) => isAllowed((role?.rules ?? []) as readonly PolicyRule[], verb, path));
   }
 }
