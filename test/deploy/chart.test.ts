@@ -68,6 +68,15 @@ it.each(['iptables', 'nftables', 'ipvs', 'userspace'])(
   },
 );
 
+it.each([
+  [{}, true],
+  [{ checkForwarding: true }, true],
+  [{ checkForwarding: false }, false],
+])('checks forwarding, unless it is told otherwise: %j', async (config, expected) => {
+  const { data } = (await render({ config })).find(({ kind }) => kind === 'ConfigMap') as V1ConfigMap;
+  expect(parse(data!['config.conf']!)).toMatchObject({ checkForwarding: expected });
+});
+
 it('uses nftables mode by default', async () => {
   expect(comparable(await render({}))).toEqual(comparable(await kustomize('deploy/overlays/nftables')));
 });

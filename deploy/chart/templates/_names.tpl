@@ -55,5 +55,6 @@ but its error quotes this name.
 {{- $_ := set $own "clientConnection" (dict "kubeconfig" "/var/lib/kube-proxy/kubeconfig.conf") -}}
 {{- with .Values.clusterCIDR }}{{ $_ := set $own "clusterCIDR" . }}{{ end -}}
 {{- $_ := set $own "mode" .Values.mode -}}
+{{- if not (hasKey .Values.config "checkForwarding") }}{{ $_ := set $own "checkForwarding" true }}{{ end -}}
 {{- toYaml (mustMergeOverwrite $own (deepCopy .Values.config)) -}}
 {{- end -}}
