@@ -82,6 +82,7 @@ describe.each(MODES)('$mode mode', ({ mode, drop, undo, place }) => {
     expect(await checks()).toMatchObject({ failures: 0 });
     const { state, warnings } = await statusOf(testbed.node);
     expect([state, warnings]).toEqual(['ok', []]);
+    expect(await proxy!.answer('diff')).toMatchObject({ exitCode: 0 });
     await testbed.node.run(['sh', '-ec', drop.replace(/[{};]/g, '\\$&')]);
     const [reason, cause] = await reasonsOfFailure();
     expect(reason).toBe(
@@ -117,6 +118,25 @@ it('stays healthy when another program flushes all rules, because the proxy repa
   await bothSucceed();
   expect(await health()).toEqual([200, 200]);
   expect((await checks()).failures - failures).toBeLessThanOrEqual(2);
+});
+
+it('replaces the rules of the check before a restart, and removes them when it is turned off', async () => {
+  await start('nftables');
+  const frontends = async () => {
+    const rules = await testbed.node.run(['nft', 'list', 'map', 'ip', 'kube-proxy', 'frontends']);
+    return [...rules.matchAll(/127\.0\.0\.1 \. tcp \. (\d+)/g)].map(([, port]) => port);
+  };
+  const before = await frontends();
+  await proxy!.stop();
+  await proxy!.startAgain();
+  await bothSucceed();
+  const after = await frontends();
+  expect([before.length, after.length]).toEqual([1, 1]);
+  expect(after).not.toEqual(before);
+  await proxy!.stop();
+  await proxy!.remove();
+  proxy = await ProxyProcess.start({ host: testbed.node, config: testConfig, objects });
+  expect(await frontends()).toEqual([]);
 });
 
 it('changes nothing in the rules when it is off', async () => {
