@@ -53,7 +53,11 @@ beforeEach(() => {
 });
 
 /** As the program composes it, for both families, with a backend in memory. */
-function compose(flags: readonly string[], replacements: Partial<Providers<ProxyParts>> = {}) {
+function compose(
+  flags: readonly string[],
+  replacements: Partial<Providers<ProxyParts>> = {},
+  modeParts: Partial<OpenMode> = {},
+) {
   const args = ['--proxy-mode', 'nftables', '--hostname-override', 'node1', ...flags];
   const commandLine = parseCommandLine(args, { readFile: () => '', hostname: () => 'host' });
   const mode: OpenMode = {
@@ -70,6 +74,7 @@ function compose(flags: readonly string[], replacements: Partial<Providers<Proxy
       if (setUpProblem) throw setUpProblem;
     },
     close: () => Promise.resolve(),
+    ...modeParts,
   };
   return composeProxy(commandLine, mode, logger, { clock: () => clock, ...replacements });
 }
@@ -191,6 +196,19 @@ describe('EmbeddedProxy', () => {
       'service health checks',
     ];
     expect(proxy.parts).toEqual(ORDER.filter((name) => !absent.includes(name)));
+  });
+
+  it.each([
+    ['only if that is requested', [], {}, false],
+    ['in nftables mode', ['--check-forwarding'], {}, true],
+    ['in iptables mode', ['--check-forwarding'], { name: 'iptables' }, true],
+    ['not in userspace mode', ['--check-forwarding'], { name: 'userspace' }, false],
+    ['not with backends of another program', ['--check-forwarding'], { isEmbedded: true }, false],
+    ['not before it ends', ['--check-forwarding', '--once'], {}, false],
+  ] as const)('checks forwarding %s', (_, flags, mode, expected) => {
+    const parts = compose(flags, {}, mode);
+    expect(parts.checkForwarding !== undefined).toBe(expected);
+    expect(parts.running.some(({ name }) => name === 'checks of forwarding')).toBe(expected);
   });
 
   it.each([

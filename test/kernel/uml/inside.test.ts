@@ -15,7 +15,6 @@ const program = (name: string): GuestProgram => ({
 });
 /** One for each of two processors, since a guest takes long to start. GUEST_PROGRAMS, a list of names, has only those run. */
 const programs = [program('drivers-and-scenarios'), program('one-node')];
-programs.push(program('check-forwarding'));
 const wanted = process.env.GUEST_PROGRAMS?.split(',');
 await declareGuestTests(
   programs.filter(({ source }) => !wanted || wanted.some((name) => source.href.endsWith(`/${name}.ts`))),

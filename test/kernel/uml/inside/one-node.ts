@@ -1,4 +1,5 @@
 import './api-server-address.js';
+import './check-forwarding.js';
 import { after, before, describe } from 'node:test';
 import { nightly } from '../../../support/nightly.js';
 import { connectionTests, modeTests } from './connections.js';
