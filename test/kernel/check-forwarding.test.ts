@@ -83,6 +83,7 @@ describe.each(MODES)('$mode mode', ({ mode, drop, undo, place }) => {
     const { state, warnings } = await statusOf(testbed.node);
     expect([state, warnings]).toEqual(['ok', []]);
     expect(await proxy!.answer('diff')).toMatchObject({ exitCode: 0 });
+    expect(await proxy!.answer('compare', '--kernel', '--plan')).toMatchObject({ exitCode: 0 });
     await testbed.node.run(['sh', '-ec', drop.replace(/[{};]/g, '\\$&')]);
     const [reason, cause] = await reasonsOfFailure();
     expect(reason).toBe(

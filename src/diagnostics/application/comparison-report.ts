@@ -8,7 +8,8 @@ import {
 import { EXPLAINED_AT, knownDifference, type KnownDifference } from '../domain/compare/known-differences.js';
 import type { Side, SideMode } from '../domain/compare/side.js';
 import { getOrMake } from '../../domain/model/maps.js';
-import { hostPort } from '../../domain/net/address.js';
+import { hostPort, isLoopback } from '../../domain/net/address.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
 import { packetShape, step, type Packet } from '../domain/trace/trace.js';
 import { nodeRules } from '../domain/compare/node-rules.js';
 import { family, fields, flag, list, number, oneOf, optional, text, word } from '../../domain/shape.js';
@@ -108,6 +109,7 @@ export function familyReport(
     for (const what of side.unsupported) unknowns.set(what, { rule: what, classes: 0 });
   const services = new Map<string, string>();
   for (const compared of compareSides(sides, node)) {
+    if (isForwardingCheck(compared, node.family)) continue;
     counts[compared.result]++;
     noteService(services, compared);
     if (compared.result === 'unknown')
@@ -169,6 +171,15 @@ function difference(
     classes: 0,
     ...(known && { knownDifference: known.name }),
   };
+}
+
+/** Whether a side leads the packets from one loopback port to another: no Service can, but the check of a running proxy does. */
+function isForwardingCheck({ frontend, sides }: ComparedClass, family: IpFamily): boolean {
+  const isOwn = (text = ''): boolean => isLoopback({ family, text });
+  return (
+    isOwn(frontend.address) &&
+    sides.some(({ verdicts }) => verdicts.every(({ endpoint }) => isOwn(endpoint?.address)))
+  );
 }
 
 /** Rules for other ports of an address may not say whose it is; those for its own ports do. */

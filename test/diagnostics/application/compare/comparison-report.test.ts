@@ -74,3 +74,13 @@ it('lists as many as it may of what is not known, and counts what is left', () =
   expect(differences.reduce((sum, { classes }) => sum + classes, omitted)).toBe(differentClasses);
   expect(omitted).toBeGreaterThanOrEqual(2);
 });
+
+it('leaves out the check of forwarding of a proxy, and nothing else on loopback addresses', () => {
+  const nat = (endpoint: string) => [
+    '-A OUTPUT -j KUBE-SERVICES',
+    `-A KUBE-SERVICES -d 127.0.0.1/32 -p tcp -m tcp --dport 40000 -j DNAT --to-destination ${endpoint}`,
+  ];
+  const nothing = side('iptables', { nat: [] });
+  expect(report(side('iptables', { nat: nat('127.0.0.1:40001') }), nothing).differences).toEqual([]);
+  expect(report(side('iptables', { nat: nat('10.244.1.5:8080') }), nothing).differences).toHaveLength(1);
+});
