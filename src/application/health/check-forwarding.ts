@@ -76,11 +76,11 @@ export class CheckForwarding {
     this.schedule(PERIOD);
   }
 
-  /** Idempotent. */
-  stop(): void {
+  /** Removes the frontends, whose ports other programs may take afterwards. To be called once nothing else uses the backends. Idempotent. */
+  async stop(): Promise<void> {
     this.isStopped = true;
     this.timer?.cancel();
-    for (const check of this.checks.values()) check.stop();
+    await Promise.all(Array.from(this.checks.values(), (check) => check.stop()));
   }
 
   private schedule(milliseconds: number): void {
@@ -110,6 +110,8 @@ class FamilyCheck {
   warning: string | undefined;
   /** The service port to be programmed; undefined while it is closed. */
   entry: ForwardingEntry | undefined;
+  /** Removes it from the backend. */
+  remove: () => Promise<unknown> = () => Promise.resolve();
   private path: OpenForwardingProbe | undefined;
   private isProgrammed = false;
   /** Why the backend could not program it. */
@@ -175,9 +177,13 @@ class FamilyCheck {
     if (isKnown && !this.isStopped) this.record(problem);
   }
 
-  /** Idempotent. */
-  stop(): void {
+  /** Never rejects. Idempotent. */
+  async stop(): Promise<void> {
+    if (this.isStopped) return;
     this.isStopped = true;
+    await this.remove().catch((error: unknown) =>
+      this.options.logger.warn({ family: this.family, error }, 'cannot remove the rules of the check'),
+    );
     this.path?.close();
   }
 
@@ -240,6 +246,9 @@ function withCheck(backend: Backend, check: FamilyCheck): Backend {
         );
       return result;
     },
+  };
+  check.remove = async () => {
+    if (node && check.entry) await backend.apply([{ key: CHECK_KEY, entry: undefined }], node);
   };
   return new Proxy(backend, {
     get(target, name) {

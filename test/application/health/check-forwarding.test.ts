@@ -169,10 +169,21 @@ describe('the backend', () => {
   });
 });
 
-it('frees its ports and timers when it stops', async () => {
+it('removes its service port, and frees its ports and timers, when it stops', async () => {
   const bench = await new Bench().start();
   expect(bench.probe.openFamilies).toEqual(new Set(['IPv4']));
   await bench.checks(1);
-  bench.check.stop();
+  expect([...bench.recorded.programmed.keys()]).toEqual([CHECK_KEY]);
+  await bench.check.stop();
   expect([bench.clock.pending, bench.probe.openFamilies.size]).toEqual([0, 0]);
+  expect(bench.recorded.programmed.size).toBe(0);
+});
+
+it('stops even if its service port cannot be removed', async () => {
+  const bench = await new Bench().start();
+  bench.recorded.failure = new Error('EPERM');
+  await bench.check.stop();
+  await bench.check.stop();
+  expect(bench.probe.openFamilies.size).toBe(0);
+  expect(bench.logger.lines.at(-1)).toMatchObject({ message: 'cannot remove the rules of the check' });
 });
