@@ -138,7 +138,7 @@ export const OTHER_MODES_FAULTS: readonly PlantedFault[] = [
   {
     name: 'addresses-of-the-node-are-taken-for-services',
     file: PLACE.compile,
-    original: 'const bound = this.nodeAddresses.has(address) ? undefined : address;',
+    original: 'const bound = isOfNode ? undefined : address;',
     fault: 'const bound = address;',
     modes: ['ipvs'],
   },

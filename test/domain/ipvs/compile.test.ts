@@ -249,12 +249,12 @@ describe('node ports', () => {
 });
 
 describe('external addresses', () => {
-  it('that are the node’s own are served, but not bound', () => {
-    const own: Sample = [{ ...WEB, externalIPs: [address('192.0.2.11')] }, WEB_ENDPOINTS];
+  it.each(['192.0.2.11', '127.0.0.1'])('that are the node’s own are served, but not bound: %s', (text) => {
+    const own: Sample = [{ ...WEB, externalIPs: [address(text)] }, WEB_ENDPOINTS];
     const { addresses, servers, members } = tablesOf([own]);
     expect(addresses).toEqual(['10.96.10.2', '203.0.113.80']);
     expect(members['KUBE-IPVS-IPS']).toEqual(addresses);
-    expect(servers).toContain('-A -t 192.0.2.11:443 -s rr');
+    expect(servers).toContain(`-A -t ${text}:443 -s rr`);
   });
 
   it('that are external IP and load-balancer IP at once are load-balancer IPs, so that source ranges hold', () => {
