@@ -16,6 +16,7 @@ export const SECTIONS = [
       'docs/guides/rolling-out.md',
       'docs/guides/sizing.md',
       'docs/guides/upgrade.md',
+      'docs/guides/draining.md',
       'docs/guides/going-back.md',
       'docs/guides/end-to-end-tests.md',
       'deploy/README.md',

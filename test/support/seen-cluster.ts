@@ -8,7 +8,11 @@ import { ListServices } from '../../src/diagnostics/application/status/list-serv
 import { ServiceStatuses } from '../../src/application/status/service-statuses.js';
 import { SyncHistory } from '../../src/application/status/sync-history.js';
 import { ServicePortOutcomes } from '../../src/application/sync/service-port-outcomes.js';
-import { TerminatingEndpoints } from '../../src/application/traffic/terminating-endpoints.js';
+import type { MemoryFlowEvents } from './traffic/memory-flow-events.js';
+import {
+  OpenConnections,
+  TerminatingEndpoints,
+} from '../../src/application/traffic/terminating-endpoints.js';
 import { ClusterEvents } from '../../src/application/use-cases/cluster-events.js';
 import { FamilyLoops } from '../../src/application/sync/sync-loop.js';
 import { ObjectReports } from '../../src/application/use-cases/object-reports.js';
@@ -31,6 +35,8 @@ interface SeenFrom {
   readonly lookup?: ServiceLookup;
   readonly mode?: string;
   readonly node?: Partial<NodeNetwork>;
+  /** Tracked connections to endpoints that terminate; missing: nobody counts them. */
+  readonly flows?: MemoryFlowEvents;
 }
 
 /** What is seen of objects of a cluster on node n1 in zone a, after a sync that succeeded. */
@@ -74,7 +80,7 @@ export class SeenCluster {
   readonly list: ListServices;
   private readonly events: ClusterEvents;
 
-  constructor({ lookup, mode = 'nftables', node = {}, obstacles }: SeenFrom = {}) {
+  constructor({ lookup, mode = 'nftables', node = {}, obstacles, flows }: SeenFrom = {}) {
     const { state, statuses, loops } = this;
     const reports = new ObjectReports(new MemoryLogger(), new FakeClock(), () => this.unread);
     const history = new SyncHistory(new FakeClock());
@@ -101,7 +107,14 @@ export class SeenCluster {
       new FakeClock(),
     );
     const { verdicts } = this;
+    const connections = flows && new OpenConnections(flows, new FakeClock());
     this.explain = new Explain({
+      ...(connections && {
+        terminating: {
+          since: (address) => this.terminating.since(address),
+          to: (...asked) => connections.to(...asked),
+        },
+      }),
       state,
       loops,
       verdicts,

@@ -122,14 +122,17 @@ export function endpointWords(endpoint: EndpointExplanation): string {
 /** The same without its place: `ready, used, 3 connections without an answer`. */
 export function conditionWords(endpoint: EndpointExplanation): string {
   const { used, reason, ready, serving, terminating, zoneHints, nodeHints, weight, share } = endpoint;
-  const { unresponsive, unansweredConnections = 0, openConnections } = endpoint;
+  const { unresponsive, unansweredConnections = 0, openConnections, terminatingSinceTime } = endpoint;
+  const since = terminatingSinceTime === undefined ? '' : ` since ${terminatingSinceTime}`;
+  const isSafe = terminatingSinceTime !== undefined && !used && openConnections === 0;
   return compactTexts(
     ready ? 'ready' : 'not ready',
-    terminating && (serving ? 'terminating, still serving' : 'terminating'),
+    terminating && `terminating${since}${serving ? ', still serving' : ''}`,
     used ? 'used' : reason === undefined ? 'not used' : `not used (${reason})`,
     share &&
       `gets ${share.slots} of ${share.totalSlots} (${((100 * share.slots) / share.totalSlots).toFixed(2)} %)`,
     openConnections !== undefined && counted(openConnections, 'open connection'),
+    isSafe && 'safe to stop as seen from this node',
     weight !== undefined && `weight ${weight}`,
     zoneHints.length > 0 && `for zones ${zoneHints.join(' ')}`,
     nodeHints.length > 0 && `for nodes ${nodeHints.join(' ')}`,

@@ -110,6 +110,10 @@ function reportRoutes(
         return obstacles.of(entry);
       }),
     mode: modeInForce(commandLine.configuration),
+    terminating: {
+      since: (address) => parts.terminatingEndpoints.since(address),
+      to: (...asked) => parts.openConnections.to(...asked),
+    },
     waitingSeconds: (family) => {
       const since = health.waitingSince(family);
       return since === undefined ? undefined : (clock.now() - since) / 1000;

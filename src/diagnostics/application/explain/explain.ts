@@ -1,4 +1,7 @@
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
+import { endpointPlace } from '../../../domain/model/endpoint.js';
+import { listedEndpoints } from '../../../domain/model/endpoint-slice.js';
+import { timeText } from '../../../domain/model/text.js';
 import type { ServiceKey } from '../../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { ClusterState } from '../../../domain/state/cluster-state.js';
@@ -7,11 +10,18 @@ import { worstOf, type Verdict } from '../../../domain/verdict/verdict.js';
 import type { HealthCheckState } from '../../../application/health/service-health-checks.js';
 import type { EjectionLookup } from '../../../application/status/port-status.js';
 import type { EndpointAnswers } from '../../../application/traffic/endpoint-answers.js';
+import type {
+  ConnectionCounts,
+  OpenConnections,
+  TerminatingEndpoints,
+} from '../../../application/traffic/terminating-endpoints.js';
 import type { ServiceVerdicts } from '../../../application/status/service-verdicts.js';
 import type { SyncHistory } from '../../../application/status/sync-history.js';
 import type { ListedLoop } from '../status/list-services.js';
 import { ExplainPort } from './explain-port.js';
-import type { Explanation, FamilyExplanation } from './explanation.js';
+import type { EndpointExplanation, Explanation, FamilyExplanation, PortExplanation } from './explanation.js';
+
+const NEVER = new AbortController().signal;
 
 /** The health checks of one family. */
 export interface ExplainedHealthChecks {
@@ -34,6 +44,8 @@ export interface ExplainSources {
   readonly obstacles?: ((entry: ForwardingEntry) => Promise<readonly KernelObstacle[]>) | undefined;
   /** Missing: connections are not counted. */
   readonly answers?: Pick<EndpointAnswers, 'read' | 'problem' | 'unanswered' | 'open'> | undefined;
+  /** Endpoints that terminate, and connections that lead there; missing: not known. */
+  readonly terminating?: Pick<TerminatingEndpoints, 'since'> & Pick<OpenConnections, 'to'>;
   /** Seconds since the oldest change of the family arrived that is not in the kernel; undefined if all are. */
   waitingSeconds(family: IpFamily): number | undefined;
 }
@@ -55,7 +67,8 @@ export class Explain {
     const { state, verdicts, loops, answers } = this.sources;
     const known = state.service(service) !== undefined;
     if (known) await answers?.read();
-    const families = await Promise.all(loops.map((loop) => this.family(loop, service)));
+    const counts = known ? await this.connections(service) : undefined;
+    const families = await Promise.all(loops.map((loop) => this.family(loop, service, counts)));
     const all = [await verdicts.find(service), ...verdictsOfPorts(families)];
     const candidates =
       known && state.slicesOf(service).length === 0
@@ -72,7 +85,23 @@ export class Explain {
     };
   }
 
-  private async family(loop: ListedLoop, service: ServiceKey): Promise<FamilyExplanation> {
+  /** Those to its endpoints that terminate; undefined if none does. */
+  private connections(service: ServiceKey): Promise<ConnectionCounts> | undefined {
+    const { state, terminating } = this.sources;
+    const ending = state
+      .slicesOf(service)
+      .flatMap(({ ports: [port] }) => (port ? listedEndpoints(port) : []))
+      .filter((endpoint) => endpoint.terminating);
+    return ending.length > 0
+      ? terminating?.to(new Set(ending.map(({ address }) => address)), NEVER)
+      : undefined;
+  }
+
+  private async family(
+    loop: ListedLoop,
+    service: ServiceKey,
+    counts: ConnectionCounts | undefined,
+  ): Promise<FamilyExplanation> {
     const { family } = loop;
     const pending = loop.isWaiting(service);
     const pendingSeconds = pending ? this.sources.waitingSeconds(family) : undefined;
@@ -85,12 +114,30 @@ export class Explain {
       ports: await Promise.all(
         loop.table
           .entriesOf(service)
-          .map(async (entry) => this.ports.port(entry, await this.sources.obstacles?.(entry))),
+          .map(async (entry) =>
+            this.withConnections(this.ports.port(entry, await this.sources.obstacles?.(entry)), counts),
+          ),
       ),
       ...(absence && { absence }),
       ...(healthCheck && { healthCheck }),
       sync: this.sources.history.of(family),
     };
+  }
+
+  /** With the exact numbers of endpoints that terminate. */
+  private withConnections(port: PortExplanation, counts: ConnectionCounts | undefined): PortExplanation {
+    const { terminating } = this.sources;
+    if (!counts || !terminating) return port;
+    const endpoints = port.endpoints.map((endpoint): EndpointExplanation => {
+      const since = endpoint.terminating ? terminating.since(endpoint.address) : undefined;
+      if (since === undefined) return endpoint;
+      const openConnections =
+        'counts' in counts
+          ? (counts.counts.get(`${port.protocol} ${endpointPlace(endpoint)}`) ?? 0)
+          : undefined;
+      return { ...endpoint, openConnections, terminatingSinceTime: timeText(since) };
+    });
+    return { ...port, endpoints };
   }
 
   private absence(loop: ListedLoop, service: ServiceKey): Verdict | undefined {

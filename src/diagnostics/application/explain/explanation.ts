@@ -10,6 +10,7 @@ import {
   number,
   optional,
   text,
+  time,
   word,
   having,
   both,
@@ -82,6 +83,8 @@ export const endpointExplanation = fields({
   ready: flag,
   serving: flag,
   terminating: flag,
+  /** Since when it is known to terminate; missing if it does not, or that is not known. */
+  terminatingSinceTime: optional(time),
   zoneHints: list(text),
   nodeHints: list(text),
   /** Its part of new connections as compared with others; missing: 1. */
