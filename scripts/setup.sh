@@ -57,6 +57,9 @@ chromium chromium
 zsh zsh
 fish fish
 COMMANDS
+    [ "$purpose" != tests ] || [ "${NIGHTLY:-}" != 1 ] || cat <<COMMANDS
+skopeo skopeo
+COMMANDS
   } | while read -r command package; do
     command -v "$command" >/dev/null 2>&1 || echo "$package"
   done | sort -u | tr '\n' ' '
@@ -76,19 +79,31 @@ install_debian_packages() {
   [ -z "$packages" ] || fail "still missing after the installation: $packages"
 }
 
-# Extracts only the tool that checks metrics from Debian's prometheus package, which would start a server.
-install_promtool() {
-  if [ "$purpose" != tests ] || command -v promtool >/dev/null 2>&1; then return 0; fi
+# extract PACKAGE PROGRAM…: only programs of a Debian package that would start a server.
+extract() {
+  package=$1
+  shift
+  if command -v "$1" >/dev/null 2>&1; then return 0; fi
   if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
-    fail "missing: promtool - install it yourself; Debian has it in the package prometheus."
+    fail "missing: $1 - install it yourself; Debian has it in the package $package."
   fi
-  say "installing promtool"
+  say "installing $*"
   download=$(mktemp -d)
   quietly apt-get -qq update
-  (cd "$download" && quietly apt-get -qq -o APT::Sandbox::User=root download prometheus)
-  dpkg-deb --fsys-tarfile "$download"/prometheus_*.deb | tar -x -C /usr/local --strip-components=2 ./usr/bin/promtool
+  (cd "$download" && quietly apt-get -qq -o APT::Sandbox::User=root download "$package")
+  for program in "$@"; do
+    dpkg-deb --fsys-tarfile "$download/$package"_*.deb | tar -x -C /usr/local --strip-components=2 "./usr/bin/$program"
+    command -v "$program" >/dev/null 2>&1 || fail "still missing after the installation: $program"
+  done
   rm -rf "$download"
-  command -v promtool >/dev/null 2>&1 || fail "still missing after the installation: promtool"
+}
+
+install_servers() {
+  [ "$purpose" = tests ] || return 0
+  extract prometheus promtool
+  [ "${NIGHTLY:-}" = 1 ] || return 0
+  extract docker-registry docker-registry
+  extract containerd containerd ctr
 }
 
 install_npm_packages() {
@@ -175,6 +190,6 @@ for install in install_npm_packages install_node_releases install_site_generator
   beside="$beside $!"
 done
 install_debian_packages
-install_promtool
+install_servers
 for install in $beside; do wait "$install"; done
 install_cluster_tools

@@ -1,27 +1,20 @@
 // Packs a root file system into an OCI image archive: node archive.mjs ROOT ARCHIVE ARCHITECTURE
-import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rename, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { epoch, fixed, packLayout, writeBlob } from './layout.mjs';
 
 const [root, archive] = process.argv.slice(2, 4).map((path) => resolve(path));
 const { version, license } = JSON.parse(await readFile('package.json', 'utf8'));
 const architecture = process.argv[4];
-/** The time of all files, so that the same inputs produce the same archive. */
-const epoch = process.env.SOURCE_DATE_EPOCH ?? '0';
-const fixed = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', `--mtime=@${epoch}`];
 
-const layout = await mkdtemp(join(tmpdir(), 'kube-proxy-image-'));
-const blobs = join(layout, 'blobs/sha256');
-await mkdir(blobs, { recursive: true });
-try {
-  const layer = await writeLayer();
-  const config = await writeBlob({
+await packLayout(archive, async (layout) => {
+  const layer = await writeLayer(layout);
+  const config = await writeBlob(layout, {
     created: new Date(Number(epoch) * 1000).toISOString(),
     architecture,
     os: 'linux',
@@ -40,36 +33,18 @@ try {
     },
     rootfs: { type: 'layers', diff_ids: [layer.diffId] },
   });
-  const manifest = await writeBlob({
+  const mediaType = 'application/vnd.oci.image.manifest.v1+json';
+  const manifest = await writeBlob(layout, {
     schemaVersion: 2,
-    mediaType: 'application/vnd.oci.image.manifest.v1+json',
+    mediaType,
     config: { mediaType: 'application/vnd.oci.image.config.v1+json', ...config },
     layers: [{ mediaType: 'application/vnd.oci.image.layer.v1.tar+gzip', ...layer.descriptor }],
   });
-  await writeFile(join(layout, 'oci-layout'), JSON.stringify({ imageLayoutVersion: '1.0.0' }));
-  await writeFile(
-    join(layout, 'index.json'),
-    JSON.stringify({
-      schemaVersion: 2,
-      manifests: [
-        {
-          mediaType: 'application/vnd.oci.image.manifest.v1+json',
-          ...manifest,
-          annotations: {
-            'org.opencontainers.image.ref.name': version,
-            'io.containerd.image.name': `docker.io/library/kube-proxy-ts:${version}`,
-          },
-        },
-      ],
-    }),
-  );
-  execFileSync('tar', [...fixed, '-C', layout, '-cf', archive, '.']);
-} finally {
-  await rm(layout, { recursive: true });
-}
+  return { mediaType, ...manifest, platform: { os: 'linux', architecture } };
+});
 
 /** The whole file system as one compressed layer. */
-async function writeLayer() {
+async function writeLayer(layout) {
   const tar = spawn('tar', [...fixed, '-C', root, '-cf', '-', '.'], { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise((done) => tar.once('close', done));
   const [plain, compressed] = [createHash('sha256'), createHash('sha256')];
@@ -84,8 +59,9 @@ async function writeLayer() {
   const code = await ended;
   if (code !== 0) throw new Error(`tar ended with ${code}`);
   const digest = compressed.digest('hex');
-  await rename(path, join(blobs, digest));
-  const { size } = await stat(join(blobs, digest));
+  const blob = join(layout, 'blobs/sha256', digest);
+  await rename(path, blob);
+  const { size } = await stat(blob);
   return { diffId: `sha256:${plain.digest('hex')}`, descriptor: { digest: `sha256:${digest}`, size } };
 }
 
@@ -96,11 +72,4 @@ function hashing(hash) {
       yield chunk;
     }
   };
-}
-
-async function writeBlob(value) {
-  const bytes = Buffer.from(JSON.stringify(value));
-  const digest = createHash('sha256').update(bytes).digest('hex');
-  await writeFile(join(blobs, digest), bytes);
-  return { digest: `sha256:${digest}`, size: bytes.length };
 }

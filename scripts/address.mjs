@@ -1,0 +1,23 @@
+// Sets where the project is published: npm run address -- NAME [REGISTRY]
+// NAME: the owner on GitHub. REGISTRY: that of image and chart, by default ghcr.io/NAME. Until then these files have the placeholder OWNER.
+import { readFile, writeFile } from 'node:fs/promises';
+
+/** All files with an address of the project. */
+const FILES = [
+  'package.json',
+  'README.md',
+  'deploy/README.md',
+  'deploy/chart/Chart.yaml',
+  'deploy/chart/values.yaml',
+  'deploy/chart/monitoring/alerts.yaml',
+  'deploy/overlays/replace-kubeadm/kustomization.yaml',
+];
+const [name, registry = `ghcr.io/${name?.toLowerCase()}`] = process.argv.slice(2);
+if (!name || !/^[\w-]+$/.test(name)) {
+  process.stderr.write('usage: npm run address -- NAME [REGISTRY]\n');
+  process.exit(1);
+}
+for (const file of FILES) {
+  const text = await readFile(file, 'utf8');
+  await writeFile(file, text.replaceAll('ghcr.io/OWNER', registry).replaceAll('/OWNER/', `/${name}/`));
+}
