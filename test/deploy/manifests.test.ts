@@ -24,7 +24,11 @@ it('replaces nothing of the DaemonSet of kubeadm but its image', async () => {
       metadata: { name: 'kube-proxy', namespace: 'kube-system' },
       spec: {
         template: {
-          spec: { containers: [{ name: 'kube-proxy', image: expect.stringMatching(/^kube-proxy-ts:/) }] },
+          spec: {
+            containers: [
+              { name: 'kube-proxy', image: expect.stringMatching(/^ghcr.io\/OWNER\/kube-proxy-ts:/) },
+            ],
+          },
         },
       },
     },
