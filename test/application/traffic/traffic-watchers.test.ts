@@ -1,6 +1,7 @@
 import { ConntrackUnavailableError } from '../../../src/application/ports/node/conntrack.js';
 import { TrafficCount } from '../../../src/application/traffic/traffic-count.js';
 import {
+  openConnections,
   TooManyWatchersError,
   TrafficWatchers,
   type TrafficWatch,
@@ -14,7 +15,10 @@ import {
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryFlowEvents } from '../../support/traffic/memory-flow-events.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { entryOf, seenFlow } from '../../support/traffic/flows.js';
+import { entryOf, FIRST, SECOND, seenFlow } from '../../support/traffic/flows.js';
+import type { CountingFacts } from '../../../src/domain/traffic/sample.js';
+import { familyPortKey } from '../../../src/domain/traffic/service-frontends.js';
+import { TrafficTable } from '../../../src/domain/traffic/traffic-table.js';
 import { timeText } from '../../../src/domain/model/text.js';
 
 const everything: TrafficQuery = { services: [], sort: 'open', limit: Infinity };
@@ -373,4 +377,13 @@ it('ends with the reason of the signal', async () => {
   expect(() => watchers.watch(trafficBetween)).toThrow('stopping');
   watchers.keepCounting('evidence')();
   expect(watchers.counted()).toBeUndefined();
+});
+
+it('open connections of an endpoint are those of the sample, and of the connections that it stands for', () => {
+  const entry = entryOf();
+  const table = new TrafficTable(() => entry);
+  for (const id of [1, 2]) table.began(seenFlow(id), 0);
+  const open = (samplingRate: number) =>
+    openConnections({ ports: table.ports(), facts: { samplingRate } as CountingFacts }, familyPortKey(entry));
+  expect([open(1)(FIRST), open(8)(FIRST), open(8)(SECOND)]).toEqual([2, 16, 0]);
 });

@@ -36,6 +36,15 @@ describe('EndpointSliceHandler', () => {
     ]);
   });
 
+  it('remembers slices without a label, which may be meant for a Service, and none that need no proxy', () => {
+    apply({}, { labels: {} });
+    apply({}, { name: 'cart-2', labels: { 'service.kubernetes.io/headless': '' } });
+    apply({ addressType: 'FQDN', endpoints: [] }, { name: 'cart-3' });
+    expect([...bench.state.unlabeledSlices()]).toEqual(['shop/cart-1']);
+    apply();
+    expect([...bench.state.unlabeledSlices()]).toEqual([]);
+  });
+
   it('keeps the last valid form of a slice that becomes invalid, and reports it once', () => {
     apply();
     bench.heard();

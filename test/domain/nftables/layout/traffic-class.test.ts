@@ -35,6 +35,7 @@ it.each(['round-robin', 'maglev', 'maglev-source'] as const)('has a number for e
       ),
     ),
     { kind, count: 8, affinitySeconds: 60, slots: 1021 },
+    ...[2, 1021, 16_381].map((slots) => ({ kind, count: 1, affinitySeconds: 0, method, slots })),
   ]);
   const numbers = classes.map((each) => classNumber({ variant: BY_ADDRESS, ...each }));
   expect(new Set(numbers).size).toBe(classes.length);
@@ -46,6 +47,20 @@ it.each(['round-robin', 'maglev', 'maglev-source'] as const)('has a number for e
     expect([number >>> 16, number & 0xffff]).not.toContain(0);
     expect(classOfNumber(number, BY_ADDRESS)).toEqual({ variant: BY_ADDRESS, ...each });
   });
+});
+
+// A start of a new version writes nothing where it finds what a former one wrote.
+it('has the number that it had in former versions', () => {
+  const numberOf = (parts: Omit<TrafficClass, 'variant'>) =>
+    classNumber({ variant: BY_ADDRESS, ...parts }).toString(16);
+  expect([
+    numberOf({ kind: 'external-local', count: 0, affinitySeconds: 0 }),
+    numberOf({ kind: 'pick', count: 3, affinitySeconds: 0 }),
+    numberOf({ kind: 'external', count: 3, affinitySeconds: 0, method: 'round-robin' }),
+    numberOf({ kind: 'short-circuit', count: 1, affinitySeconds: 0, method: 'maglev', slots: 2039 }),
+    numberOf({ kind: 'pick', count: 3, affinitySeconds: 10_800 }),
+    numberOf({ kind: 'pick', count: 4, affinitySeconds: 10_800, method: 'maglev-source', slots: 2039 }),
+  ]).toEqual(['10000001', '50000004', '92000004', 'dc0007f8', '62a30004', '76699153']);
 });
 
 it('has no number of a class that nothing compiles', () => {
