@@ -56,7 +56,7 @@ describe('the plugin for kubectl', () => {
   it.each([
     [
       [],
-      'a command is missing: status, services, explain, trace, diff, history, top, dump, compare, version',
+      'a command is missing: status, services, explain, trace, diff, history, top, drain-status, dump, compare, version',
     ],
     [['nodes'], 'unknown command "nodes"'],
     [['staus'], 'unknown command "staus"; did you mean status?'],
