@@ -169,3 +169,11 @@ describe('the obstacles of one service port', () => {
     expect(await affected()).toEqual(['not-forwarded', ['10.1.0.5', '10.2.0.7']]);
   });
 });
+
+it('is looked for once a minute until it is stopped, and no more', async () => {
+  obstacles.start();
+  expect(clock.pending).toBe(1);
+  await obstacles.stop();
+  obstacles.start();
+  expect(clock.pending).toBe(0);
+});

@@ -213,6 +213,17 @@ describe('the limits of a round', () => {
     expect(kernel.commits).toBe(most + 1);
   });
 
+  it('wait with the reason of the rejection if no further write is allowed', async () => {
+    const limits = { ...USUAL_LIMITS, commits: () => 0, leastCommits: 0 };
+    backend = new Reconciler(MEMORY, new MemoryDriver(kernel), logger, { limits });
+    await backend.start(ports(2), node);
+    refuse(ports(2), 'anonymous');
+    const { failed } = await backend.apply(changed(...ports(2, 2)), node);
+    expect(failed.map(({ waits, reason }) => [waits, reason])).toEqual(
+      Array(2).fill([true, 'waits for its turn after a rejection: EINVAL']),
+    );
+  });
+
   it('have these limits, which grow with their number', () => {
     const { commits, ...others } = USUAL_LIMITS;
     expect([1, 3, 4, 1_023, 1_024].map(commits)).toEqual([12, 16, 20, 48, 52]);
@@ -353,4 +364,15 @@ it('never loses what serves, whatever is damaged and refused, and has everything
     ),
     { numRuns: 40 },
   );
+});
+
+it('a new port that is rejected delays no change of another port of its Service', async () => {
+  const [old, more] = [ports(1)[0]!, ports(1, 2)[0]!];
+  const extra = renamed(old, 'extra');
+  const frontends = extra.frontends.map((frontend) => ({ ...frontend, port: frontend.port + 10 }));
+  await backend.start([old], node);
+  refuse([extra], 'anonymous');
+  const { failed } = await backend.apply(changed(more, { ...extra, frontends }), node);
+  expect(keysOf(failed)).toEqual([extra.key]);
+  expect(linesOf(more).map(([, value]) => value.split(',').length)).toEqual([2, 2, 2]);
 });

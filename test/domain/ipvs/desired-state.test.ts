@@ -6,6 +6,7 @@ import { IpvsDesiredState, IpvsChange, ipvsDesiredTables } from '../../../src/do
 import type { ServedAddress } from '../../../src/domain/ipvs/service-port-rules.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 import { follow, inTwoOrders, serviceChange } from '../../support/iptables/arbitraries.js';
+import { entryOf } from '../../support/traffic/flows.js';
 import { RECORDED_HOST } from '../../support/recorded/cluster.js';
 import { allChains } from '../../support/iptables/tables-in-memory.js';
 
@@ -110,4 +111,19 @@ describe('incremental equals full', () => {
       { numRuns: 40 },
     );
   });
+});
+
+it('a change names the service port of each of its parts, also of those that go', () => {
+  const entry = entryOf();
+  const desired = new IpvsDesiredState();
+  const ownersIn = (rules: ReturnType<typeof compiled> | undefined) => {
+    const change = desired.newChange();
+    desired.replace(entry.key, rules, change);
+    const parts: readonly string[] = [...change.servers, ...change.addresses, ...change.members];
+    return parts.map((part) => change.owners.get(part));
+  };
+  const [came, went] = [ownersIn(compiled(entry)), ownersIn(undefined)];
+  expect(came.length).toBeGreaterThan(2);
+  expect(new Set(came)).toEqual(new Set([entry.key]));
+  expect(went).toEqual(came);
 });

@@ -6,6 +6,7 @@ import {
   className,
   classNumber,
   classOfNumber,
+  classRules,
   type TrafficClass,
 } from '../../../../src/domain/nftables/layout/traffic-class.js';
 import { NftablesDesiredState } from '../../../../src/domain/nftables/state/desired-state.js';
@@ -61,6 +62,17 @@ it('has the number that it had in former versions', () => {
     numberOf({ kind: 'pick', count: 3, affinitySeconds: 10_800 }),
     numberOf({ kind: 'pick', count: 4, affinitySeconds: 10_800, method: 'maglev-source', slots: 2039 }),
   ]).toEqual(['10000001', '50000004', '92000004', 'dc0007f8', '62a30004', '76699153']);
+});
+
+it.each([
+  [1, 2],
+  [2, 4],
+  [3, 5],
+])('with affinity to %i endpoints it has %i rules: one for each, and those that draw', (count, rules) => {
+  for (const kind of ['pick', 'short-circuit'] as const) {
+    const trafficClass: TrafficClass = { variant: BY_ADDRESS, kind, count, affinitySeconds: 60 };
+    expect(classRules(trafficClass, sampleNode('IPv4'))).toHaveLength(rules);
+  }
 });
 
 it('has no number of a class that nothing compiles', () => {
