@@ -57,6 +57,8 @@ describe.each(families)('frontends whose endpoints are not chosen with equal cha
     ['random', [999, 500, 300]],
     ['maglev', [1, 1, 1]],
     ['maglev', [1, 2, 5]],
+    ['least-connections', [1, 2, 5]],
+    ['least-connections', [1, 1, 1]],
   ])('have by %s and weights %j the probabilities of their slots, exactly', (balancingMethod, weights) => {
     const entry = entryOf({ balancingMethod, weights });
     const shares = slotShares(entry.endpoints.cluster!, entry.balancing!);
