@@ -112,6 +112,7 @@ it.each(CASES)(
     expect(reasons).toContainEqual(expect.stringContaining(`${stopped}: ${failed}: ${setting} is 0`));
     const cause = `${dropped}: the connections of the check meet a rule of another program, in `;
     expect(reasons.filter((reason) => reason.startsWith(cause) && reason.includes(place))).toHaveLength(1);
+    expect(reasons.join()).not.toContain('as they should');
     expect(proxy!.log).toContain('ForwardingFailed');
 
     await testbed.node.run(['sh', '-ec', undo]);

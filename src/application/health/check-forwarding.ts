@@ -59,10 +59,10 @@ export class CheckForwarding {
     return new Map(states.filter(([, state]) => state !== UNCHECKED));
   }
 
-  /** The families that do not forward, with the port to which the failed connections lead. */
+  /** The families whose connections fail for an unknown cause, with the port to which they lead. */
   get faults(): readonly { readonly family: IpFamily; readonly port: number }[] {
-    return Array.from(this.checks.values()).flatMap(({ family, state, port }) =>
-      port !== undefined && forwardingFault(state) !== undefined ? [{ family, port }] : [],
+    return Array.from(this.checks.values()).flatMap(({ family, state, failedPort }) =>
+      failedPort !== undefined && forwardingFault(state) !== undefined ? [{ family, port: failedPort }] : [],
     );
   }
 
@@ -110,6 +110,8 @@ class FamilyCheck {
   warning: string | undefined;
   /** The service port to be programmed; undefined while it is closed. */
   entry: ForwardingEntry | undefined;
+  /** Where the last connection led, if it failed. */
+  failedPort: number | undefined;
   /** Removes it from the backend. */
   remove: () => Promise<unknown> = () => Promise.resolve();
   private path: OpenForwardingProbe | undefined;
@@ -122,10 +124,6 @@ class FamilyCheck {
     readonly family: IpFamily,
     private readonly options: CheckForwardingOptions,
   ) {}
-
-  get port(): number | undefined {
-    return this.path?.frontend;
-  }
 
   get isDue(): boolean {
     return this.path !== undefined && !this.isProgrammed;
@@ -172,7 +170,9 @@ class FamilyCheck {
     await this.open();
     const rejection = this.rejection && `the rules of the check cannot be programmed: ${this.rejection}`;
     const path = this.isProgrammed ? this.path : undefined;
-    const problem = setting ?? rejection ?? (await path?.attempt());
+    const cause = setting ?? rejection;
+    const problem = cause ?? (await path?.attempt());
+    this.failedPort = cause === undefined && problem !== undefined ? path?.frontend : undefined;
     const isKnown = path !== undefined || problem !== undefined || this.state.problem !== undefined;
     if (isKnown && !this.isStopped) this.record(problem);
   }

@@ -101,6 +101,7 @@ describe('health', () => {
     bench.setting = 'net.ipv4.ip_forward is 0';
     expect(await bench.checks(3)).toEqual([true, true, false]);
     expect(bench.health.verdict().reason).toContain('net.ipv4.ip_forward is 0');
+    expect(bench.check.faults).toEqual([]);
     bench.setting = undefined;
     expect(await bench.checks(1)).toEqual([true]);
   });
