@@ -6,6 +6,7 @@ import {
   type RejectedPackets,
 } from '../../../src/adapters/metrics/prometheus-metrics.js';
 import {
+  showForwardingChecks,
   showLeastConnections,
   showNodeState,
   showServicePorts,
@@ -16,6 +17,7 @@ import {
 import type { BalancedEndpoint } from '../../../src/application/traffic/balance-by-connections.js';
 import type { SyncReport } from '../../../src/application/ports/sync-observer.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
+import type { ForwardingState } from '../../../src/domain/forwarding/forwarding-check.js';
 import type { Protocol } from '../../../src/domain/model/service-port-name.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 import { parseExposition, type ShownMetric } from '../../support/metrics/exposition.js';
@@ -447,6 +449,22 @@ describe('what is looked up for each scrape', () => {
     });
     endpoints = [];
     expect(await own()).toEqual({});
+  });
+
+  it('checks of forwarding by family, with the failures of each scrape once', async () => {
+    const metrics = made();
+    const states = new Map<IpFamily, ForwardingState>([
+      ['IPv4', { failuresInARow: 0, totalFailures: 2 }],
+      ['IPv6', { failuresInARow: 1, totalFailures: 5, problem: 'no answer' }],
+    ]);
+    metrics.onScrape((own) => showForwardingChecks(own, states));
+    await shown(metrics);
+    const all = await shown(metrics);
+    const values = (name: string) => [...all.get(`kube_proxy_ts_forwarding_check_${name}`)!.samples.values()];
+    expect([values('successful'), values('failures_total')]).toEqual([
+      [1, 0],
+      [2, 5],
+    ]);
   });
 
   it('Services by their verdict', async () => {
