@@ -13,21 +13,26 @@ import { releaseOfServer, type ServerVersion } from './configuration/releases.js
 const TIMEOUT = 5_000;
 const RETRY_AFTER = 500;
 
+const NEVER = new AbortController().signal;
+
 const serverVersion = fields({ major: text, minor: text });
 
 /**
  * The command line, for the release of the API server where none is configured: from 1.38 on. If the server does not answer in time, the
  * usual release stays until the next start.
- * @throws ConfigurationError if the configuration is invalid for that release
+ * @param stopping ends it
+ * @throws ConfigurationError if the configuration is invalid for that release, the signal's reason when aborted
  */
 export async function followRelease(
   commandLine: CommandLine,
   logger: Logger,
+  stopping: AbortSignal = NEVER,
   clock: Clock = new SystemClock(),
 ): Promise<CommandLine> {
   if (commandLine.isReleaseSet || commandLine.manifests.length > 0) return commandLine;
   const usual = commandLine.configuration.kubernetesVersion;
-  const { version, problem } = await versionOfServer(commandLine, clock);
+  const { version, problem } = await versionOfServer(commandLine, stopping, clock);
+  stopping.throwIfAborted();
   if (!version) {
     logger.info(
       { error: problem, kubernetes: usual },
@@ -44,13 +49,17 @@ export async function followRelease(
 
 async function versionOfServer(
   { master, configuration }: CommandLine,
+  stopping: AbortSignal,
   clock: Clock,
 ): Promise<{ readonly version?: ServerVersion; readonly problem?: string }> {
   const { kubeconfig } = configuration.clientConnection;
   const client = new ApiClient({ ...(kubeconfig && { kubeconfig }), ...(master && { master }) }, clock);
   const late = new AbortController();
-  const { signal } = late;
+  const signal = AbortSignal.any([late.signal, stopping]);
   const timer = clock.after(TIMEOUT, () => late.abort(new Error(`no answer within ${TIMEOUT / 1_000} s`)));
+  // Ends a plugin that hangs, too.
+  const close = (): void => client.close();
+  stopping.addEventListener('abort', close);
   let problem = '';
   try {
     while (!signal.aborted) {
@@ -64,7 +73,8 @@ async function versionOfServer(
     }
   } finally {
     timer.cancel();
-    client.close();
+    stopping.removeEventListener('abort', close);
+    close();
   }
   return { problem };
 }

@@ -127,18 +127,21 @@ export async function once(asked: CommandLine, logger: Logger, timeout = LISTING
  */
 async function run(asked: CommandLine, logger: PinoLogger): Promise<number> {
   const life = new LifeCycle(new SystemClock(), logger);
+  const stopping = new AbortController();
   try {
-    const signal = await Promise.race([endSignal(), serve(asked, logger, life)]);
+    const followed = followRelease(asked, logger, stopping.signal);
+    const serving = followed.then((commandLine) => serve(commandLine, logger, life));
+    const signal = await Promise.race([endSignal(), serving]);
     logger.info({ signal }, 'stopping; the rules stay in place');
     return 0;
   } finally {
+    stopping.abort();
     await life.stop();
   }
 }
 
 /** Rejects when it cannot continue, and never resolves. */
-async function serve(given: CommandLine, logger: PinoLogger, life: LifeCycle): Promise<never> {
-  const asked = await followRelease(given, logger);
+async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): Promise<never> {
   await suggestNftables(asked, logger);
   const { commandLine, mode: chosen } = await chooseMode(asked, logger);
   const { nodeName, configuration } = commandLine;

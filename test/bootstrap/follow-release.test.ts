@@ -29,7 +29,7 @@ function followed(flags: readonly string[], file?: string, clock: Clock = new Fa
     readFile: () => file!,
     hostname: () => 'n1',
   });
-  return followRelease(commandLine, logger, clock);
+  return followRelease(commandLine, logger, new AbortController().signal, clock);
 }
 
 const fileWith = (fields: string): string =>
