@@ -5,6 +5,8 @@ it.each([
   ['clusterip', 'clusterIP'],
   ['Port', 'port'],
   ['prot', 'port'],
+  ['oprt', 'port'],
+  ['potr', 'port'],
   ['trop', undefined],
   ['targetPort', undefined],
   ['__proto__', undefined],
