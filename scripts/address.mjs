@@ -10,7 +10,6 @@ const FILES = [
   'deploy/chart/Chart.yaml',
   'deploy/chart/values.yaml',
   'deploy/chart/monitoring/alerts.yaml',
-  'deploy/overlays/replace-kubeadm/kustomization.yaml',
 ];
 const [name, registry = `ghcr.io/${name?.toLowerCase()}`] = process.argv.slice(2);
 if (!name || !/^[\w-]+$/.test(name)) {

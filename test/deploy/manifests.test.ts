@@ -26,7 +26,7 @@ it('replaces nothing of the DaemonSet of kubeadm but its image', async () => {
         template: {
           spec: {
             containers: [
-              { name: 'kube-proxy', image: expect.stringMatching(/^ghcr.io\/OWNER\/kube-proxy-ts:/) },
+              { name: 'kube-proxy', image: expect.stringMatching(/^kube-proxy-ts:/) },
             ],
           },
         },
