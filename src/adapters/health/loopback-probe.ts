@@ -13,6 +13,9 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 const TURNS = 20;
 const TURN = 250;
 
+/** Taken if they are free: unused by Kubernetes, and not among those that the kernel gives to connections. */
+const USUAL_PORTS = { frontend: 10_266, endpoint: 10_267 };
+
 /** A client sends this many random bytes first; a connection with others is not from here. */
 const TOKEN_BYTES = 16;
 
@@ -27,14 +30,10 @@ export class LoopbackProbe implements ForwardingProbe {
 
   async open(family: IpFamily): Promise<OpenForwardingProbe> {
     const tokens = new Set<string>();
-    const endpoint = await listen(family, TRANSLATED, tokens);
+    const endpoint = await listen(family, USUAL_PORTS.endpoint, TRANSLATED, tokens);
     try {
-      return new LoopbackPath(
-        family,
-        [await listen(family, UNTRANSLATED, tokens), endpoint],
-        tokens,
-        this.clock,
-      );
+      const frontend = await listen(family, USUAL_PORTS.frontend, UNTRANSLATED, tokens);
+      return new LoopbackPath(family, [frontend, endpoint], tokens, this.clock);
     } catch (error) {
       endpoint.close();
       throw error;
@@ -45,6 +44,7 @@ export class LoopbackProbe implements ForwardingProbe {
 class LoopbackPath implements OpenForwardingProbe {
   readonly frontend: number;
   readonly endpoint: number;
+  readonly isUsual: boolean;
   private readonly clients = new Set<Socket>();
 
   constructor(
@@ -57,6 +57,7 @@ class LoopbackPath implements OpenForwardingProbe {
     const [frontend, endpoint] = servers;
     this.frontend = (frontend.address() as AddressInfo).port;
     this.endpoint = (endpoint.address() as AddressInfo).port;
+    this.isUsual = this.frontend === USUAL_PORTS.frontend && this.endpoint === USUAL_PORTS.endpoint;
   }
 
   async attempt(): Promise<string | undefined> {
@@ -101,8 +102,13 @@ async function exchange(client: Socket, token: string): Promise<string | undefin
   return answer === UNTRANSLATED ? NOT_TRANSLATED : 'another program answered the connection';
 }
 
-/** Listens on a free port, and answers clients that send a known token. Others learn nothing. */
-async function listen(family: IpFamily, answer: string, tokens: ReadonlySet<string>): Promise<Server> {
+/** Listens on this port, or on a free one if it is in use, and answers clients that send a known token. Others learn nothing. */
+async function listen(
+  family: IpFamily,
+  port: number,
+  answer: string,
+  tokens: ReadonlySet<string>,
+): Promise<Server> {
   const server = createServer({ allowHalfOpen: true }, (client) => {
     let received = '';
     client.unref();
@@ -116,8 +122,13 @@ async function listen(family: IpFamily, answer: string, tokens: ReadonlySet<stri
     });
     client.on('end', () => client.end());
   });
-  server.listen({ host: LOCALHOST[family], port: 0 });
-  await once(server, 'listening');
+  server.listen({ host: LOCALHOST[family], port });
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    if (port === 0 || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    return listen(family, 0, answer, tokens);
+  }
   // A connection that cannot be accepted has no answer.
   server.on('error', () => {});
   server.unref();

@@ -76,7 +76,7 @@ export class CheckForwarding {
     this.schedule(PERIOD);
   }
 
-  /** Removes the frontends, whose ports other programs may take afterwards. To be called once nothing else uses the backends. Idempotent. */
+  /** Removes frontends that the next process will not have. To be called once nothing else uses the backends. Idempotent. */
   async stop(): Promise<void> {
     this.isStopped = true;
     this.timer?.cancel();
@@ -181,9 +181,10 @@ class FamilyCheck {
   async stop(): Promise<void> {
     if (this.isStopped) return;
     this.isStopped = true;
-    await this.remove().catch((error: unknown) =>
-      this.options.logger.warn({ family: this.family, error }, 'cannot remove the rules of the check'),
-    );
+    if (this.path?.isUsual === false)
+      await this.remove().catch((error: unknown) =>
+        this.options.logger.warn({ family: this.family, error }, 'cannot remove the rules of the check'),
+      );
     this.path?.close();
   }
 

@@ -7,6 +7,8 @@ export class ScriptedForwardingProbe implements ForwardingProbe {
   readonly problems = new Map<IpFamily, string>();
   /** Why no port can be taken; undefined: they can. */
   unavailable: string | undefined;
+  /** Whether the ports are those of every process. */
+  isUsual = false;
   /** The families whose ports are taken. */
   readonly openFamilies = new Set<IpFamily>();
   attempts = 0;
@@ -18,6 +20,7 @@ export class ScriptedForwardingProbe implements ForwardingProbe {
     return {
       frontend: first,
       endpoint: first + 1,
+      isUsual: this.isUsual,
       attempt: async () => {
         this.attempts++;
         return this.problems.get(family);

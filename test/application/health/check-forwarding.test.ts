@@ -180,6 +180,15 @@ it('removes its service port, and frees its ports and timers, when it stops', as
   expect(bench.recorded.programmed.size).toBe(0);
 });
 
+it('leaves its service port to the next process if that takes the same ports', async () => {
+  const bench = new Bench();
+  bench.probe.isUsual = true;
+  await bench.start();
+  await bench.check.stop();
+  expect([...bench.recorded.programmed.keys()]).toEqual([CHECK_KEY]);
+  expect(bench.probe.openFamilies.size).toBe(0);
+});
+
 it('stops even if its service port cannot be removed', async () => {
   const bench = await new Bench().start();
   bench.recorded.failure = new Error('EPERM');

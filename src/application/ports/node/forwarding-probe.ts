@@ -10,6 +10,9 @@ export interface ForwardingProbe {
 }
 
 export interface OpenForwardingProbe extends CheckedPorts {
+  /** The next process takes the same ports, if they are free: the rules of the check may stay, and a restart writes nothing. */
+  readonly isUsual: boolean;
+
   /**
    * Connects to the frontend and exchanges data with the listener behind it. Never rejects. One call at a time.
    * @returns why that failed, for people; undefined: the rules led the connection to the endpoint
