@@ -39,3 +39,19 @@ export function delay(clock: Clock, milliseconds: number, signal?: AbortSignal):
     signal?.addEventListener('abort', end, { once: true });
   });
 }
+
+/** The result of work; undefined if it fails, or takes longer than this many milliseconds: then its signal is aborted. Never rejects. */
+export async function inTime<Result>(
+  clock: Clock,
+  milliseconds: number,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result | undefined> {
+  const ended = new AbortController();
+  const { signal } = ended;
+  const result = await Promise.race([
+    work(signal).catch(() => undefined),
+    delay(clock, milliseconds, signal).then(() => undefined),
+  ]);
+  ended.abort();
+  return result;
+}

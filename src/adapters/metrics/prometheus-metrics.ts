@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { delay } from '../../application/retries.js';
+import { inTime } from '../../application/retries.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { ConntrackOutcome, Metrics } from '../../application/ports/metrics.js';
 import type { SyncReport } from '../../application/ports/sync-observer.js';
@@ -251,13 +251,7 @@ export class PrometheusMetrics implements Metrics {
   private async readRejectedPackets(family: IpFamily): Promise<void> {
     const { rejectedPackets, clock } = this.options;
     if (!rejectedPackets || !this.proxy.has('localhostNodePortsRejected')) return;
-    const ended = new AbortController();
-    const { signal } = ended;
-    const counted = await Promise.race([
-      rejectedPackets(family, signal).catch(() => undefined),
-      delay(clock, REJECTED_PACKETS_LIMIT, signal),
-    ]);
-    ended.abort();
+    const counted = await inTime(clock, REJECTED_PACKETS_LIMIT, (signal) => rejectedPackets(family, signal));
     for (const protocol of PROTOCOLS)
       this.proxy.countUpTo('localhostNodePortsRejected', counted?.get(protocol), {
         ...labelOf(family),

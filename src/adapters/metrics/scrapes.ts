@@ -1,10 +1,12 @@
 import type { EjectUnresponsiveEndpoints } from '../../application/failover/eject-unresponsive-endpoints.js';
 import type { BalancedEndpoint } from '../../application/traffic/balance-by-connections.js';
+import type { Clock } from '../../application/ports/clock.js';
 import type { SourceStatus } from '../../application/ports/cluster-source.js';
 import type {
   OpenConnections,
   TerminatingEndpoints,
 } from '../../application/traffic/terminating-endpoints.js';
+import { inTime } from '../../application/retries.js';
 import { isNodeProblem } from '../../application/status/port-status.js';
 import { NODE_STATES, type NodeReport } from '../../application/status/node-state.js';
 import type { VerdictCounts } from '../../application/status/service-verdicts.js';
@@ -137,16 +139,17 @@ export async function showTerminating(
     terminatingEndpoints,
     openConnections,
     families,
+    clock,
   }: {
     readonly terminatingEndpoints: Pick<TerminatingEndpoints, 'addresses'>;
     readonly openConnections: Pick<OpenConnections, 'byFamily'>;
     readonly families: readonly IpFamily[];
+    readonly clock: Clock;
   },
 ): Promise<void> {
-  const signal = AbortSignal.timeout(TERMINATING_LIMIT);
-  const sums = await openConnections
-    .byFamily(terminatingEndpoints.addresses(), signal)
-    .catch(() => undefined);
+  const sums = await inTime(clock, TERMINATING_LIMIT, (signal) =>
+    openConnections.byFamily(terminatingEndpoints.addresses(), signal),
+  );
   own.clear('terminatingConnections');
   if (!sums) return;
   for (const family of families) own.set('terminatingConnections', { ip_family: family }, sums[family]);
