@@ -183,7 +183,9 @@ describe('one Service', () => {
     expect(list[1]).toMatch(/\*:30186\s+node-port\s+Local\s+drop, externalTrafficPolicy is Local/);
     const endpoints = page.getByRole('table', { name: 'Endpoints' }).locator('tbody tr');
     const [first, second] = await endpoints.allInnerTexts();
-    expect(first).toMatch(/10\.244\.2\.13:8080\s+not ready, terminating, not used\s+pod-2-13\s+node2\s+b/);
+    expect(first).toMatch(
+      /10\.244\.2\.13:8080\s+not ready, terminating since \S+, not used, 0 open connections, safe to stop [\w ]+\s+pod-2-13\s+node2\s+b/,
+    );
     expect(second).toMatch(/10\.244\.2\.11:8080\s+ready, used\s+pod-2-11\s+node2\s+b/);
     expect(complaints()).toEqual([]);
   });

@@ -386,7 +386,7 @@ export const BROKEN_SERVICES: readonly BrokenService[] = [
       state: 'warning',
       cause: 'AnnotationIgnored',
       reason:
-        'metadata.annotations[kube-proxy-ts/load-balancing] "magelv" is none of random, round-robin, maglev, maglev-source; ignored, so endpoints are chosen as without it; did you mean maglev?',
+        'metadata.annotations[kube-proxy-ts/load-balancing] "magelv" is none of random, round-robin, least-connections, maglev, maglev-source; ignored, so endpoints are chosen as without it; did you mean maglev?',
       nextStep: 'correct the annotation: kubectl -n shop edit service invalid-annotation',
     },
   },
