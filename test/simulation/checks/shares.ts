@@ -10,8 +10,8 @@ import {
 } from './expected-ports.js';
 
 /**
- * Tables of slots follow weights to about a percent: those of Maglev, and those of Services with affinity in nftables mode. Rules of iptables
- * mode follow them to a step of the match `statistic`.
+ * Tables of slots follow weights to about a percent: those of Maglev and of least connections, and those of Services with affinity in nftables
+ * mode. Rules of iptables mode follow them to a step of the match `statistic`.
  */
 const TABLE_WITHIN = 0.01;
 const WITHIN = 1e-6;
@@ -44,7 +44,8 @@ function problemOf(
   );
   if (!list) return undefined;
   const total = list.reduce((sum, { weight }) => sum + weight, 0);
-  const within = method.startsWith('maglev') || affinitySeconds > 0 ? TABLE_WITHIN : WITHIN;
+  const isTable = /^maglev|^least-connections$/.test(method) || affinitySeconds > 0;
+  const within = isTable ? TABLE_WITHIN : WITHIN;
   for (const one of list) {
     const [share, wanted] = [shares.get(placeOf(one))!, one.weight / total];
     if (Math.abs(share - wanted) > within)

@@ -127,7 +127,9 @@ export function balanced({ settings, steps }: Schedule): Schedule {
       const weight = choice.weights.get(place);
       return weight === undefined ? plain : { ...plain, weight };
     });
-    return { ...service, method, pods };
+    // Session affinity excludes it, with a warning.
+    const isExcluded = service.affinity > 0 && method === 'least-connections';
+    return { ...service, method: isExcluded ? undefined : method, pods };
   };
   return { settings, steps: steps.map((step) => withDescription(step, change)) };
 }
