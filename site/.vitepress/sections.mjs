@@ -57,6 +57,8 @@ export const SECTIONS = [
       'docs/track-record.md',
       'CHANGELOG.md',
       'SECURITY.md',
+      'ADOPTERS.md',
+      'docs/best-practices.md',
       'CODE_OF_CONDUCT.md',
     ],
   ],

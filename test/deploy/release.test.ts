@@ -12,6 +12,7 @@ import { CLUSTER_TOOLS, manifestsIn } from './cluster-tools.js';
 interface Chart {
   readonly version: string;
   readonly appVersion: string;
+  readonly annotations: Readonly<Record<string, string>>;
 }
 interface Kustomization {
   readonly images: readonly { readonly newName?: string; readonly newTag: string }[];
@@ -42,7 +43,11 @@ async function checkoutAt(...address: readonly string[]): Promise<string> {
 describe('a release', () => {
   it('has one version and one image everywhere', async () => {
     const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
-    expect(await read<Chart>('deploy/chart/Chart.yaml')).toMatchObject({ version, appVersion: version });
+    const chart = await read<Chart>('deploy/chart/Chart.yaml');
+    expect(chart).toMatchObject({ version, appVersion: version });
+    const [shown] = parse(chart.annotations['artifacthub.io/images']!) as readonly object[];
+    const platforms = PROCESSORS.map((processor) => `linux/${processor}`);
+    expect(shown).toMatchObject({ image: `ghcr.io/OWNER/kube-proxy-ts:${version}`, platforms });
     const { image } = await read<{ image: object }>('deploy/chart/values.yaml');
     expect(image).toMatchObject({ repository: 'ghcr.io/OWNER/kube-proxy-ts', tag: '', digest: '' });
     for (const path of ['base', 'overlays/replace-kubeadm']) {
