@@ -10,5 +10,4 @@ export { MemoryLogger, type LogLevel, type LogLine } from './testing/fakes/memor
 export { RecordingBackend, type BackendCall } from './testing/fakes/recording-backend.js';
 export { RecordingEvents } from './testing/fakes/recording-events.js';
 export { RecordingSink } from './testing/fakes/recording-sink.js';
-export { ScriptedForwardingProbe } from './testing/fakes/scripted-forwarding-probe.js';
 export { ScriptedSource } from './testing/fakes/scripted-source.js';

@@ -25,9 +25,7 @@ it('replaces nothing of the DaemonSet of kubeadm but its image', async () => {
       spec: {
         template: {
           spec: {
-            containers: [
-              { name: 'kube-proxy', image: expect.stringMatching(/^kube-proxy-ts:/) },
-            ],
+            containers: [{ name: 'kube-proxy', image: expect.stringMatching(/^kube-proxy-ts:/) }],
           },
         },
       },

@@ -47,10 +47,3 @@ it.each(
   for (const [script] of text.matchAll(/(?:\.ci|deploy|scripts)\/[\w./-]+/g))
     expect(() => readFileSync(script)).not.toThrow(/ENOENT/);
 });
-
-it('a release keeps the package of npm and the chart apart, which npm and helm give the same name', () => {
-  const text = readFileSync('.github/workflows/release.yml', 'utf8');
-  const [, packed] = /npm pack --pack-destination (\S+)/.exec(text)!;
-  const [, charted] = /helm package deploy\/chart --destination (\S+)/.exec(text)!;
-  expect(charted).not.toBe(packed);
-});

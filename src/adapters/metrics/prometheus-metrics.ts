@@ -107,7 +107,7 @@ export class PrometheusMetrics implements Metrics {
 
   /** The Prometheus text. */
   async exposition(): Promise<string> {
-    await Promise.all(this.scrapes.map((scrape) => scrape(this.own)));
+    await Promise.all(this.scrapes.map(async (scrape) => scrape(this.own)));
     readRuntime(this.runtime);
     await this.readPacketCounters();
     await Promise.all(IP_FAMILIES.map((family) => this.readRejectedPackets(family)));

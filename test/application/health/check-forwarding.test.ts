@@ -7,7 +7,7 @@ import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { RecordingBackend } from '../../../src/testing/fakes/recording-backend.js';
 import { RecordingEvents } from '../../../src/testing/fakes/recording-events.js';
-import { ScriptedForwardingProbe } from '../../../src/testing/fakes/scripted-forwarding-probe.js';
+import { ScriptedForwardingProbe } from '../../support/fakes/scripted-forwarding-probe.js';
 import { nodeNetwork } from '../../support/iptables/services.js';
 
 const PERIOD = 10_000;

@@ -1,5 +1,8 @@
-import type { ForwardingProbe, OpenForwardingProbe } from '../../application/ports/node/forwarding-probe.js';
-import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
+import type {
+  ForwardingProbe,
+  OpenForwardingProbe,
+} from '../../../src/application/ports/node/forwarding-probe.js';
+import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 
 /** Takes no port and opens no connection: each attempt has the result that a test has set. */
 export class ScriptedForwardingProbe implements ForwardingProbe {
