@@ -1,8 +1,8 @@
 // Sets where the project is published: npm run address -- NAME [REGISTRY]
 // NAME: the owner on GitHub. REGISTRY: that of image and chart, by default ghcr.io/NAME. Until then these files have the placeholder OWNER.
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 
-/** All files with an address of the project. */
+/** All files with an address of the project, beside the guides. */
 const FILES = [
   'package.json',
   'README.md',
@@ -16,7 +16,8 @@ if (!name || !/^[\w-]+$/.test(name)) {
   process.stderr.write('usage: npm run address -- NAME [REGISTRY]\n');
   process.exit(1);
 }
-for (const file of FILES) {
+const guides = (await readdir('docs/guides')).filter((file) => file.endsWith('.md'));
+for (const file of [...FILES, ...guides.map((guide) => `docs/guides/${guide}`)]) {
   const text = await readFile(file, 'utf8');
   await writeFile(file, text.replaceAll('ghcr.io/OWNER', registry).replaceAll('/OWNER/', `/${name}/`));
 }
