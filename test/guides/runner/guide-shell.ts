@@ -5,12 +5,17 @@ import type { Step } from './guide.js';
 import { shows } from './shows.js';
 import { StandIns, type StandIn } from './stand-ins.js';
 
-/** No test asks a registry: the chart of the clone is the same, but for its version, which is that of the image. */
-function withOwnChart(command: string): string {
-  return command.replace(
-    /oci:\/\/ghcr\.io\/OWNER\/charts\/kube-proxy-ts(?: --version (\S+))?/g,
-    (_, version?: string) => `deploy/chart${version === undefined ? '' : ` --set image.tag=${version}`}`,
-  );
+/**
+ * As for a reader of a release, in which OWNER is a name. No test asks a registry: the chart of the clone is the same, but for its version,
+ * which is that of the image.
+ */
+function asRead(command: string): string {
+  return command
+    .replace(
+      /oci:\/\/ghcr\.io\/OWNER\/charts\/kube-proxy-ts(?: --version (\S+))?/g,
+      (_, version?: string) => `deploy/chart${version === undefined ? '' : ` --set image.tag=${version}`}`,
+    )
+    .replaceAll('ghcr.io/OWNER', 'ghcr.io/owner');
 }
 
 export interface GuideShellOptions {
@@ -129,7 +134,7 @@ export class GuideShell {
     const { shown } = step;
     const deadline = Date.now() + (step.command.startsWith('until ') ? REPEATED_MS : 0);
     for (;;) {
-      this.commands.write(`${withOwnChart(step.command)}\0`);
+      this.commands.write(`${asRead(step.command)}\0`);
       const outcome = await this.outcome(step);
       if (outcome.exitCode !== 0) throw new GuideFailure(step, `ended with ${outcome.exitCode}`, outcome);
       if (shown === undefined || shows(shown, outcome.stdout)) return outcome;
