@@ -6,6 +6,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 const FILES = [
   'package.json',
   'README.md',
+  'CHANGELOG.md',
   'deploy/README.md',
   'deploy/chart/Chart.yaml',
   'deploy/chart/values.yaml',
