@@ -1,22 +1,12 @@
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { prepare, proxyMode, type BenchMode } from '../bench-mode.js';
-import {
-  CLUSTER_CIDR,
-  clusterIPOf,
-  endpointSlice,
-  node,
-  NODE_NAME,
-  podAddress,
-  service,
-  serviceCidr,
-} from '../cluster.js';
+import { clusterIPOf, endpointSlice, node, podAddress, service, serviceCidr } from '../cluster.js';
 import type { BenchHost } from '../host.js';
-import { coreShare, percent } from './under-load.js';
+import { coreShare, percent, withProxy } from './under-load.js';
 
 const ENDPOINTS = 10;
 const SECONDS = 60;
@@ -66,36 +56,16 @@ async function measure(host: BenchHost, kubeproxy: readonly string[], mode: Benc
     const balanced = service(0, { 'kube-proxy-ts/load-balancing': method });
     const items = [node(), serviceCidr(), balanced, endpointSlice(0, ENDPOINTS)];
     await writeFile(join(folder, 'cluster.json'), JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
-    const settings = [
-      '--proxy-mode',
-      proxyMode(mode),
-      '--manifests',
-      folder,
-      '--hostname-override',
-      NODE_NAME,
-    ];
-    const proxy = host.start(
-      ...kubeproxy,
-      ...settings,
-      '--cluster-cidr',
-      CLUSTER_CIDR,
-      '--conntrack-max-per-core',
-      '0',
-    );
-    proxy.stderr?.resume();
-    proxy.stdout?.resume();
-    try {
+    const settings = ['--proxy-mode', proxyMode(mode), '--manifests', folder];
+    return await withProxy(host, [...kubeproxy, ...settings], async (pid) => {
       await sleep(SETTLE_MS);
       const words = [clusterIPOf(0), addresses.join(','), '8080', String(PER_SECOND), String(SECONDS)];
       let output = '';
-      const share = await coreShare(proxy.pid!, async () => {
+      const share = await coreShare(pid, async () => {
         ({ output } = await host.run(process.execPath, program, ...words));
       });
       return { result: JSON.parse(output) as Result, share };
-    } finally {
-      proxy.kill();
-      await once(proxy, 'exit');
-    }
+    });
   } finally {
     await rm(folder, { recursive: true });
   }

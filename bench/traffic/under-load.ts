@@ -64,29 +64,41 @@ export async function underLoad<Figures>(
     await once(createInterface({ input: loading.stdout! }), 'line');
     const manifests = join(folder, 'manifests');
     await writeManifests(manifests, SERVICES, ENDPOINTS);
-    const settings = ['--proxy-mode', 'nftables', '--manifests', manifests, '--hostname-override', NODE_NAME];
-    const proxy = host.start(
-      ...kubeproxy,
-      ...settings,
-      '--cluster-cidr',
-      CLUSTER_CIDR,
-      '--conntrack-max-per-core',
-      '0',
-      ...flags,
-    );
-    proxy.stderr?.resume();
-    try {
+    const settings = ['--proxy-mode', 'nftables', '--manifests', manifests];
+    return await withProxy(host, [...kubeproxy, ...settings, ...flags], async (pid) => {
       await sleep(SETTLE_MS);
       loading.stdin!.write('\n');
-      return await measure(proxy.pid!);
-    } finally {
-      proxy.kill();
-      await once(proxy, 'exit');
-    }
+      return measure(pid);
+    });
   } finally {
     loading.kill();
     rmSync(folder, { recursive: true, force: true });
     process.off('exit', restore);
     restore();
+  }
+}
+
+/** Runs a proxy with this command line, which has the mode and the manifests, while it is used. */
+export async function withProxy<Result>(
+  host: BenchHost,
+  commandLine: readonly string[],
+  use: (pid: number) => Promise<Result>,
+): Promise<Result> {
+  const shared = [
+    '--hostname-override',
+    NODE_NAME,
+    '--cluster-cidr',
+    CLUSTER_CIDR,
+    '--conntrack-max-per-core',
+    '0',
+  ];
+  const proxy = host.start(...commandLine, ...shared);
+  proxy.stdout?.resume();
+  proxy.stderr?.resume();
+  try {
+    return await use(proxy.pid!);
+  } finally {
+    proxy.kill();
+    await once(proxy, 'exit');
   }
 }
