@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { fixed } from '../deploy/image/layout.mjs';
 import { bundleOptions } from './bundle-options.mjs';
 
 const folder = resolve(process.argv[2] ?? 'build/plugin');
@@ -23,8 +24,6 @@ await chmod(join(folder, name), 0o755);
 for (const file of ['LICENSE', 'dist/THIRD-PARTY-NOTICES'])
   await copyFile(file, join(folder, file.replace('dist/', '')));
 
-const epoch = process.env.SOURCE_DATE_EPOCH ?? '0';
-const fixed = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', `--mtime=@${epoch}`];
 const files = [name, 'LICENSE', 'THIRD-PARTY-NOTICES'];
 execFileSync('tar', [...fixed, '-C', folder, '-I', 'gzip -n', '-cf', join(folder, archive), ...files]);
 const sha256 = createHash('sha256')
