@@ -7,8 +7,8 @@ import { LOCALHOST } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 
 /**
- * The time limit of an attempt: so many turns of a timer. A late event loop delays each of them, and handles the connection between
- * them, so the limit counts only time in which this process ran.
+ * An attempt may last as long as this many timers, one after the other, of `TURN` milliseconds each. A late event loop delays every timer,
+ * and handles the connection between two of them, so the limit counts only time in which this process ran.
  */
 const TURNS = 20;
 const TURN = 250;

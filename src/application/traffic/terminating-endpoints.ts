@@ -53,7 +53,7 @@ export type ConnectionCounts =
   | { readonly counts: ReadonlyMap<ProtocolPlace, number> }
   | { readonly unseenReason: string };
 
-/** So many connections are read without a pause, and its length in milliseconds: other work is done in between. */
+/** After this many connections, reading pauses for `PAUSE` milliseconds, so that other work can be done. */
 const READ_AT_ONCE = 2_000;
 const PAUSE = 5;
 

@@ -108,7 +108,7 @@ function annotationsOf(
   };
 }
 
-/** Of one Service in four, an Endpoints object is written by hand, and the cluster makes its slices from that. */
+/** One Service in four has an Endpoints object that was written by hand. The cluster makes its slices from that object. */
 function isMirrored({ number }: ServiceDescription): boolean {
   return number % 4 === 1;
 }
