@@ -8,7 +8,7 @@ const KUBE_PROXY: Readonly<
   10_000: { firstSync: '13–15 s', change: '3.6 s', peak: '390 MB' },
 };
 
-/** The lines of the table of mode nftables in docs/performance.md. */
+/** The lines of the table of mode nftables in docs/evidence/performance.md. */
 export function nftablesLines(rows: readonly Measurement[]): readonly string[] {
   const sizes = [
     ...new Set([...rows.map(({ services }) => services), ...Object.keys(KUBE_PROXY).map(Number)]),

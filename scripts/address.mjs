@@ -2,7 +2,7 @@
 // NAME: the owner on GitHub. REGISTRY: that of image and chart, by default ghcr.io/NAME. Until then these files have the placeholder OWNER.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 
-/** All files with an address of the project, beside the guides. */
+/** All files with an address of the project, beside the documents. */
 const FILES = [
   'package.json',
   'README.md',
@@ -17,8 +17,8 @@ if (!name || !/^[\w-]+$/.test(name)) {
   process.stderr.write('usage: npm run address -- NAME [REGISTRY]\n');
   process.exit(1);
 }
-const guides = (await readdir('docs/guides')).filter((file) => file.endsWith('.md'));
-for (const file of [...FILES, ...guides.map((guide) => `docs/guides/${guide}`)]) {
+const documents = (await readdir('docs', { recursive: true })).filter((file) => file.endsWith('.md'));
+for (const file of [...FILES, ...documents.map((document) => `docs/${document}`)]) {
   const text = await readFile(file, 'utf8');
   await writeFile(file, text.replaceAll('ghcr.io/OWNER', registry).replaceAll('/OWNER/', `/${name}/`));
 }

@@ -1,4 +1,4 @@
-/** Plants faults in the program, one at a time, and reports which methods find them: docs/track-record.md. */
+/** Plants faults in the program, one at a time, and reports which methods find them: docs/internals/track-record.md. */
 import { createHash, randomInt } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';

@@ -1,4 +1,4 @@
-/** `npm run simulate`: docs/simulation.md. */
+/** `npm run simulate`: docs/internals/simulation.md. */
 import { randomInt } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';

@@ -20,7 +20,7 @@ export const nodeOfWorkers = NODE.major;
 /**
  * Most objects of a world do not outlast it: the less often garbage is collected, the fewer are copied because they are still needed
  * just then. Worlds take different ways through the program, so that little of it is worth being optimized well, and each core has its
- * own process, so more threads do not help (docs/simulation.md).
+ * own process, so more threads do not help (docs/internals/simulation.md).
  */
 const FOR_SPEED = [
   '--min-semi-space-size=64',

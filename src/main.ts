@@ -18,7 +18,10 @@ import { needsSubcommands } from './bootstrap/configuration/arguments.js';
 import { flagValues } from './bootstrap/configuration/flags.js';
 import { logSettings } from './bootstrap/configuration/proxy-configuration.js';
 
-/** Runs the proxy, or a command of its diagnostics, and returns the exit code of the program. The order is that of docs/spec/configuration.md §1. */
+/**
+ * Runs the proxy, or a command of its diagnostics, and returns the exit code of the program. The order is that of
+ * docs/internals/spec/configuration.md §1.
+ */
 async function main(argv: readonly string[]): Promise<number> {
   const logger = PinoLogger.open({ verbosity: 0, format: 'text' });
   const reader = thisReader();

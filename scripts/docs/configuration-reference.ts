@@ -30,7 +30,7 @@ const AFTER_EDITS = `Fields of other modes have no effect until the mode changes
 restart, the process ends with exit code 1 and \`content of the proxy server's configuration file was
 updated\`, as kube-proxy does, and its supervisor restarts it. The rules stay in place meanwhile.`;
 
-/** The text of docs/configuration.md. */
+/** The text of docs/configuration/README.md. */
 export function configurationReference(): string {
   return `${[
     INTRODUCTION,

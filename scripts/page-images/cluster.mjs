@@ -1,4 +1,4 @@
-/** A small shop as an operator would have it, for the images of docs/page.md. */
+/** A small shop as an operator would have it, for the images of docs/observing.md. */
 
 const NAMES = {
   shop: ['cart', 'catalog', 'checkout', 'images', 'recommendations', 'search', 'storefront'],

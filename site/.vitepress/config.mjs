@@ -29,7 +29,9 @@ export default defineConfig({
   srcExclude: ['{.github,bench,build,coverage,dist,lib,scripts,site,src,test}/**', 'docs/api/**'],
   // Terminals are wide.
   transformPageData: ({ relativePath, frontmatter }) =>
-    relativePath === 'docs/recordings.md' ? { frontmatter: { ...frontmatter, aside: false } } : undefined,
+    relativePath === 'docs/internals/recordings.md'
+      ? { frontmatter: { ...frontmatter, aside: false } }
+      : undefined,
   outDir: `${root}/build/site`,
   rewrites: { 'README.md': 'index.md' },
   lang: 'en-US',
@@ -42,13 +44,13 @@ export default defineConfig({
     search: { provider: 'local' },
     outline: [2, 3],
     nav: [
-      { text: 'Guides', link: '/docs/guides/README' },
+      { text: 'Install', link: '/docs/install/README' },
       { text: 'Commands', link: '/docs/commands' },
       { text: 'Changes', link: '/CHANGELOG' },
     ],
     sidebar: SECTIONS.map(([text, paths]) => ({
       text,
-      collapsed: text.includes('behavior'),
+      collapsed: text === 'Internals' || text.includes('behavior'),
       items: paths.map((path) => ({ text: titleOf(path), link: `/${path.replace(/\.md$/, '')}` })),
     })),
     socialLinks: [{ icon: 'github', link: address }],

@@ -101,7 +101,7 @@ const HASH_SIZE = 'module/nf_conntrack/parameters/hashsize';
 const READ_ONLY = ['EROFS', 'EACCES', 'EPERM', 'EOPNOTSUPP'];
 
 /**
- * Sets the size and timeouts of the kernel's table of tracked connections (docs/spec/server.md §4), in kube-proxy's order,
+ * Sets the size and timeouts of the kernel's table of tracked connections (docs/internals/spec/server.md §4), in kube-proxy's order,
  * writing only what differs. Idempotent.
  *
  * Two failures that end kube-proxy do not end the proxy, because a restart does not fix them and Services work without:

@@ -2,7 +2,7 @@ import { timeText } from '../domain/model/text.js';
 import type { EjectionTimes } from './status/port-status.js';
 
 /**
- * Durations in Go's text form (docs/spec/configuration.md §6). The value is a number of milliseconds; fractions of it reach
+ * Durations in Go's text form (docs/internals/spec/configuration.md §6). The value is a number of milliseconds; fractions of it reach
  * down to the nanosecond.
  */
 const NANOSECONDS: Readonly<Record<string, bigint>> = {

@@ -44,7 +44,7 @@ const NO_EVENTS: EventRecorder = { record: () => undefined };
 
 /**
  * Does what needs privileges once, as an init container would, and ends: checks the mode, and sets connection tracking and what
- * the mode needs (docs/spec/server.md §4, §5.2, §5.4). Rules stay as they are, those of other modes too: they go when new ones
+ * the mode needs (docs/internals/spec/server.md §4, §5.2, §5.4). Rules stay as they are, those of other modes too: they go when new ones
  * stand.
  */
 async function initOnly(asked: CommandLine, logger: Logger): Promise<number> {

@@ -47,7 +47,7 @@ export function serveFamily(parts: ProxyParts, family: IpFamily): ServedFamily {
       nodeName,
       listener: healthCheckListener,
       addresses: () => contexts.healthCheckAddresses(family),
-      // Without a health server its responses do not include the health of the proxy (docs/spec/server.md §8.4).
+      // Without a health server its responses do not include the health of the proxy (docs/internals/spec/server.md §8.4).
       proxyHealthy: () => configuration.healthzBindAddress === '' || health.verdict().healthy,
       events: parts.eventRecorder,
       clock,

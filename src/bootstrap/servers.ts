@@ -143,7 +143,7 @@ export function scrapeGauges(parts: ProxyParts): Scrape {
   };
 }
 
-/** Everything that kube-proxy's metrics server answers, too, except profiles (docs/spec/server.md §9). */
+/** Everything that kube-proxy's metrics server answers, too, except profiles (docs/internals/spec/server.md §9). */
 function metricsRoutes({ commandLine, live, metrics, logger, clock }: ProxyParts): Routes {
   const { configuration, version } = commandLine;
   const { gates, enableProfiling } = configuration;

@@ -28,7 +28,7 @@ export function nodeSettings({ nodeName, configuration, scrapeBindAddress }: Com
   return {
     nodeName,
     bindAddress,
-    // Userspace mode serves node ports everywhere (docs/spec/userspace.md §1).
+    // Userspace mode serves node ports everywhere (docs/internals/spec/userspace.md §1).
     nodePortAddresses: mode === 'userspace' ? [] : nodePortAddresses,
     localTraffic: {
       mode: detectLocalMode || 'ClusterCIDR',
@@ -67,7 +67,7 @@ export function ownsLoopbackNodePorts(configuration: ProxyConfiguration): boolea
   return modeInForce(configuration) === 'nftables' && (gates.KubeProxyNFTablesLocalhostNodePorts ?? false);
 }
 
-/** In kube-proxy's words; in the other modes such addresses are left out silently (docs/spec/model.md §7). */
+/** In kube-proxy's words; in the other modes such addresses are left out silently (docs/internals/spec/model.md §7). */
 function loopbackProblems(mode: ProxyMode, version: KubernetesVersion): NodeSettings['loopbackProblems'] {
   if (mode === 'iptables') return { IPv4: LOCALHOST_OFF, IPv6: NO_IPV6_LOCALHOST };
   const { loopbackInNftables: text } = RELEASES[version];
@@ -92,7 +92,7 @@ export function checkedSettings({ configuration }: CommandLine): CheckedSettings
 
 /**
  * Applies the machine settings of the configuration, apart from rules: the sysctls of connection tracking
- * (docs/spec/server.md §4). Those of a mode: `OpenMode.setUp`. Needs no API server; idempotent.
+ * (docs/internals/spec/server.md §4). Those of a mode: `OpenMode.setUp`. Needs no API server; idempotent.
  * @throws ConntrackSettingsError
  */
 export function setUpHost(
@@ -106,7 +106,7 @@ export function setUpHost(
   });
 }
 
-/** An event about the start on a node (docs/spec/server.md §1.5). */
+/** An event about the start on a node (docs/internals/spec/server.md §1.5). */
 export function nodeEvent(
   nodeName: string,
   type: ClusterEvent['type'],

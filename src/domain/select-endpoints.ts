@@ -11,13 +11,13 @@ export interface NodeTopology {
   readonly nodeHints: boolean;
 }
 
-/** Which lists a service port needs (docs/spec/model.md §2.2). */
+/** Which lists a service port needs (docs/internals/spec/model.md §2.2). */
 export interface PolicyNeeds {
   readonly usesClusterEndpoints: boolean;
   readonly usesLocalEndpoints: boolean;
 }
 
-/** The endpoints for traffic, by policy (docs/spec/model.md §4). Lists are sorted by `ip:port`. */
+/** The endpoints for traffic, by policy (docs/internals/spec/model.md §4). Lists are sorted by `ip:port`. */
 export interface EndpointSelection {
   /** For the policy Cluster. Undefined when no frontend needs it. */
   readonly cluster: readonly Endpoint[] | undefined;

@@ -16,7 +16,7 @@ const LOOPBACK = ['127.0.0.1', '127.0.0.2'];
 
 type Matched = 'all' | readonly string[];
 
-/** The table of docs/spec/changes-1.37.md §3: the list, the node, and the local addresses that match it, loopback among them. */
+/** The table of docs/internals/spec/changes-1.37.md §3: the list, the node, and the local addresses that match it, loopback among them. */
 const ROWS: readonly (readonly [list: string, ips: readonly string[], ipv4: Matched, ipv6: Matched])[] = [
   ['primary', DUAL, ['192.0.2.4'], ['fd00::4']],
   ['primary', IPV4_ONLY, ['192.0.2.4'], 'all'],

@@ -34,7 +34,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 /** A copy of what is published, at another address. */
 async function checkoutAt(...address: readonly string[]): Promise<string> {
   const copy = await mkdtemp(join(folder, 'checkout-'));
-  for (const path of ['deploy', 'scripts', 'docs/guides', 'package.json', 'README.md', 'CHANGELOG.md'])
+  for (const path of ['deploy', 'scripts', 'docs', 'package.json', 'README.md', 'CHANGELOG.md'])
     await cp(path, join(copy, path), { recursive: true });
   await execa(process.execPath, ['scripts/address.mjs', ...address], { cwd: copy });
   return copy;

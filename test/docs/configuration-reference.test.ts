@@ -4,9 +4,9 @@ import { proxyFlags } from '../../src/bootstrap/configuration/flags.js';
 import { configurationReference } from '../../scripts/docs/configuration-reference.js';
 import { schema } from '../../src/bootstrap/configuration/schema.js';
 
-describe('docs/configuration.md', () => {
+describe('docs/configuration/README.md', () => {
   it('is what npm run docs makes of the schema', () => {
-    const file = new URL('../../docs/configuration.md', import.meta.url);
+    const file = new URL('../../docs/configuration/README.md', import.meta.url);
     expect(readFileSync(file, 'utf8')).toBe(configurationReference());
   });
 

@@ -4,9 +4,9 @@ import type { Measurement } from '../../bench/report.js';
 import { readResults } from '../../bench/stored-results.js';
 
 const readme = readFileSync('README.md', 'utf8');
-const performance = readFileSync('docs/performance.md', 'utf8');
-const seenOn = readFileSync('docs/seen-on.md', 'utf8');
-const endToEnd = readFileSync('docs/guides/end-to-end-tests.md', 'utf8');
+const performance = readFileSync('docs/evidence/performance.md', 'utf8');
+const seenOn = readFileSync('docs/evidence/README.md', 'utf8');
+const endToEnd = readFileSync('docs/evidence/end-to-end-tests.md', 'utf8');
 
 /** The cells of a table's line. */
 function cells(line: string): readonly string[] {
@@ -16,7 +16,7 @@ function cells(line: string): readonly string[] {
     .map((cell) => cell.trim());
 }
 
-it('the table of mode nftables in docs/performance.md shows the stored results, measured with the Node of the image', () => {
+it('the table of mode nftables in docs/evidence/performance.md shows the stored results, measured with the Node of the image', () => {
   const results = readResults<Measurement>('nftables');
   expect(performance).toContain(nftablesLines(results).join('\n'));
   const { optionalDependencies } = JSON.parse(readFileSync('deploy/image/package.json', 'utf8')) as {
@@ -27,7 +27,7 @@ it('the table of mode nftables in docs/performance.md shows the stored results, 
   for (const text of [readme, performance]) expect(text).toContain(`Node ${release}`);
 });
 
-it('the figures of the README are those of docs/performance.md, in the row of 10,000 services', () => {
+it('the figures of the README are those of docs/evidence/performance.md, in the row of 10,000 services', () => {
   const measured = cells(/^\| 10,000 \|.*$/m.exec(performance)![0]);
   const section = readme.slice(
     readme.indexOf('## Benchmarks'),
@@ -59,7 +59,7 @@ it('the README says of end-to-end tests what the guide saw, and when', () => {
   );
 });
 
-it('docs/seen-on.md says of Node what the tests and the image have, and of clusters what the guide saw', () => {
+it('docs/evidence/README.md says of Node what the tests and the image have, and of clusters what the guide saw', () => {
   for (const folder of ['test/node-releases', 'deploy/image']) {
     const { optionalDependencies } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')) as {
       readonly optionalDependencies: Readonly<Record<string, string>>;
@@ -77,7 +77,7 @@ it('docs/seen-on.md says of Node what the tests and the image have, and of clust
   expect(passed('ipvs')).toBe('not tried');
 });
 
-it('every file that docs/seen-on.md names is there', () => {
+it('every file that docs/evidence/README.md names is there', () => {
   const named = [...seenOn.matchAll(/`((?:test|deploy)\/[\w./-]+)`/g)].map(([, path]) => path!);
   expect(named.filter((path) => !existsSync(path))).toEqual([]);
   expect(named.length).toBeGreaterThan(5);

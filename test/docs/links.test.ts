@@ -9,7 +9,7 @@ const repository = fileURLToPath(new URL('../../', import.meta.url));
 const ROOMS = ['src', 'test', 'bench', 'scripts', 'docs', 'deploy', 'examples'];
 const TEXTS = /\.(ts|mts|mjs|sh|md|yaml)$/;
 const NOT_OURS = /(^|\/)(node_modules|docs\/api)(\/|$)/;
-/** `docs/spec/server.md §8.4, §9`. */
+/** `docs/internals/spec/server.md §8.4, §9`. */
 const CITATION = /\bspec\/([a-z\d.-]+\.md)((?:(?:,? | and |–)§[\d.]*\d)*)/g;
 const LINK = /\]\(([^)\s]+)\)/g;
 
@@ -38,7 +38,7 @@ it('every section of the specification that is cited is there', () => {
     }),
   );
   const missing = cited.filter(({ page, section }) => {
-    const path = join(repository, 'docs/spec', page);
+    const path = join(repository, 'docs/internals/spec', page);
     if (!existsSync(path)) return true;
     return section !== undefined && !headings(path).some((heading) => heading.split(/\.? /)[0] === section);
   });

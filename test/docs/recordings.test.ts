@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { parseCommand } from '../support/command-line.js';
 
-const page = readFileSync('docs/recordings.md', 'utf8');
-const names = readdirSync('docs/casts').map((file) => file.replace(/\.cast$/, ''));
+const page = readFileSync('docs/internals/recordings.md', 'utf8');
+const names = readdirSync('docs/internals/casts').map((file) => file.replace(/\.cast$/, ''));
 /** https://docs.asciinema.org/manual/asciicast/v2/: seconds since the start, what it is, and the text or the label. */
 type Event = readonly [time: number, kind: string, text: string];
 
@@ -12,7 +12,7 @@ function read(name: string): {
   readonly events: readonly Event[];
   readonly bytes: number;
 } {
-  const text = readFileSync(`docs/casts/${name}.cast`, 'utf8');
+  const text = readFileSync(`docs/internals/casts/${name}.cast`, 'utf8');
   const [header, ...events] = text
     .trimEnd()
     .split('\n')

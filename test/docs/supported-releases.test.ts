@@ -10,13 +10,13 @@ it.each([
   'README.md',
   'deploy/README.md',
   'deploy/base/kustomization.yaml',
-  'docs/life-cycle.md',
-  'docs/usage.md',
-  'docs/guides/README.md',
-  'docs/guides/k3s.md',
-  'docs/guides/kubeadm.md',
-  'docs/guides/managed.md',
-  'docs/guides/upgrade.md',
+  'docs/behavior/life-cycle.md',
+  'docs/configuration/usage.md',
+  'docs/install/README.md',
+  'docs/clusters/k3s.md',
+  'docs/install/kubeadm.md',
+  'docs/clusters/managed.md',
+  'docs/install/upgrading.md',
 ])('%s names the releases of Kubernetes that the source is tested with', (file) => {
   const ranges = readFileSync(file, 'utf8').match(/\b1\.\d+ to 1\.\d+\b/g);
   expect(new Set(ranges)).toEqual(new Set([`${OLDEST} to ${NEWEST}`]));

@@ -38,7 +38,7 @@ function select(endpoints: readonly string[], needs: PolicyNeeds, node: Partial<
   return [names(cluster), names(local), names(reachable), hasAny];
 }
 
-describe('the worked examples (docs/spec/model.md §4.5)', () => {
+describe('the worked examples (docs/internals/spec/model.md §4.5)', () => {
   it.each<[string, string[], PolicyNeeds, unknown[]]>([
     ['plain', ['R', 'RL', '-'], CLUSTER, ['e1 e2', undefined, 'e1 e2', true]],
     ['zone', ['R;a', 'R;b', 'R;a,b', '-;b'], CLUSTER, ['e1 e3', undefined, 'e1 e3', true]],
@@ -83,7 +83,7 @@ it('tells those that step aside of any list, each once', () => {
   expect(ejectedOf(selectEndpoints(all, BOTH, NODE))).toEqual([]);
 });
 
-describe('topology mode (docs/spec/model.md §4.1)', () => {
+describe('topology mode (docs/internals/spec/model.md §4.1)', () => {
   it.each<[string, string[], Partial<NodeTopology>, string]>([
     ['the gate is off: node hints do not count', ['R;a;n1', 'R;a;n2'], { nodeHints: false }, 'e1 e2'],
     ['one unhinted ready endpoint disables node hints', ['R;;n1', 'R'], {}, 'e1 e2'],
@@ -99,7 +99,7 @@ describe('topology mode (docs/spec/model.md §4.1)', () => {
   });
 });
 
-describe('reachable and hasAny (docs/spec/model.md §4.4)', () => {
+describe('reachable and hasAny (docs/internals/spec/model.md §4.4)', () => {
   it.each<[string, string[], PolicyNeeds, unknown[]]>([
     ['nothing, Cluster', [], CLUSTER, ['', undefined, '', false]],
     ['nothing, Local', [], LOCAL, [undefined, '', '', false]],

@@ -3,8 +3,8 @@ import { Random, randomService, randomSlices, withOtherField, type RandomService
 import { proxyMode, type FuzzMode, type IptablesVariant } from './story-node.js';
 
 /**
- * What happens before the Services of a step come: the proxy ends, in order or killed, and another one starts; it starts in another mode; or
- * somebody else removes rules of the proxy.
+ * What happens before the Services of a step come: the proxy ends, in order or killed, and another one starts; it starts in another mode;
+ * or somebody else removes rules of the proxy.
  */
 export type Event = 'restart' | 'kill' | 'foreign' | { readonly mode: Mode };
 
@@ -74,7 +74,7 @@ interface StoryModes {
   readonly next: readonly Mode[];
 }
 
-/** After IPVS mode, addresses stay with their virtual servers for up to a day (docs/ipvs-mode.md): a story ends in it. */
+/** After IPVS mode, addresses stay with their virtual servers for up to a day (docs/internals/ipvs.md): a story ends in it. */
 function modesOf(mode: FuzzMode, supported: readonly FuzzMode[]): StoryModes {
   const main = proxyMode(mode);
   const of = (one: FuzzMode): readonly Mode[] =>

@@ -7,7 +7,7 @@ import { knowing } from './runner/stand-ins.js';
 
 const page = 'deploy/README.md';
 const steps = readGuide(page);
-/** docs/guides/kubeadm.md has the same two with the same files. */
+/** docs/install/kubeadm.md has the same two with the same files. */
 const ALSO_IN_A_GUIDE = ['Another image for kube-proxy', 'A separate DaemonSet'];
 const ways = [...(nightly ? ALSO_IN_A_GUIDE : []), 'With Helm'];
 

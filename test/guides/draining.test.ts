@@ -5,7 +5,7 @@ import { tokenOf } from '../support/cluster/service-account-roles.js';
 import { GuideCluster } from './cluster/guide-cluster.js';
 import { readGuide } from './runner/guide.js';
 
-const page = 'docs/guides/draining.md';
+const page = 'docs/install/draining.md';
 const steps = readGuide(page);
 
 interface Pod {

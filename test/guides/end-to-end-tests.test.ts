@@ -7,7 +7,7 @@ import { readGuide } from './runner/guide.js';
 import { GuideShell } from './runner/guide-shell.js';
 import { knowing } from './runner/stand-ins.js';
 
-const page = 'docs/guides/end-to-end-tests.md';
+const page = 'docs/evidence/end-to-end-tests.md';
 const guide = readGuide(page);
 /** Other specs of the suite. */
 const OTHERS = [
@@ -31,7 +31,7 @@ describe('the guide for end-to-end tests', () => {
     folder = await mkdtemp(join(tmpdir(), 'guide-e2e-'));
     await writeFile(join(folder, 'kubeconfig'), '');
     for (const name of ['services', 'userspace']) {
-      const text = await readFile(`docs/guides/end-to-end-tests/${name}.txt`, 'utf8');
+      const text = await readFile(`docs/evidence/end-to-end-tests/${name}.txt`, 'utf8');
       lists.set(name, text.trim().split('\n'));
     }
     shell = await GuideShell.open({

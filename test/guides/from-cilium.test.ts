@@ -4,7 +4,7 @@ import { cart, GuideCluster } from './cluster/guide-cluster.js';
 import { neighbour } from './cluster/neighbour.js';
 import { readGuide } from './runner/guide.js';
 
-const page = 'docs/guides/from-cilium.md';
+const page = 'docs/clusters/from-cilium.md';
 const steps = readGuide(page);
 
 interface CiliumNodeConfig {

@@ -4,7 +4,7 @@ import { kubeadmObjects } from '../support/cluster/kubeadm-objects.js';
 import { cart, cartFromOutside, GuideCluster } from './cluster/guide-cluster.js';
 import { readGuide } from './runner/guide.js';
 
-const page = 'docs/guides/from-kube-proxy-ipvs.md';
+const page = 'docs/clusters/from-kube-proxy-ipvs.md';
 const steps = readGuide(page);
 
 /** kubeadm's objects, with the section that it writes for mode ipvs, of which a user changed two fields. */

@@ -4,7 +4,7 @@ import { neighbour } from './cluster/neighbour.js';
 import { readGuide } from './runner/guide.js';
 import { knowing } from './runner/stand-ins.js';
 
-const page = 'docs/guides/from-kube-router.md';
+const page = 'docs/clusters/from-kube-router.md';
 const steps = readGuide(page);
 const IMAGE = 'docker.io/cloudnativelabs/kube-router:v2.5.0';
 const ARGS = ['--run-router=true', '--run-firewall=true', '--kubeconfig=/var/lib/kube-router/kubeconfig'];

@@ -3,7 +3,7 @@ import { sampleOf } from '../support/nightly.js';
 import { cart, cartFromOutside, GuideCluster } from './cluster/guide-cluster.js';
 import { readGuide, type Step } from './runner/guide.js';
 
-const page = 'docs/guides/going-back.md';
+const page = 'docs/install/going-back.md';
 const steps = readGuide(page);
 const park: Step = {
   place: 'before the guide',

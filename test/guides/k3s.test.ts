@@ -7,12 +7,12 @@ import { clusterTools } from './runner/clone.js';
 import { readGuide } from './runner/guide.js';
 import { Machine } from './runner/machine.js';
 
-const steps = readGuide('docs/guides/k3s.md');
+const steps = readGuide('docs/clusters/k3s.md');
 /** Where a node of k3s reaches an API server. */
 const LOAD_BALANCER = { address: '127.0.0.1', port: 6444 };
 const KUBECONFIG = '/etc/rancher/k3s/k3s.yaml';
 
-describe('docs/guides/k3s.md', () => {
+describe('docs/clusters/k3s.md', () => {
   let machine: Machine;
   let k3s: K3s;
   let guide: GuideCluster;

@@ -7,7 +7,7 @@ import { imageIn, packOnly } from './cluster/image-archive.js';
 import { readGuide } from './runner/guide.js';
 import { knowing } from './runner/stand-ins.js';
 
-const page = 'docs/guides/kind.md';
+const page = 'docs/clusters/kind.md';
 const steps = readGuide(page);
 
 describe(page, () => {

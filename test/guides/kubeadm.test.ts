@@ -2,12 +2,12 @@ import { nightly } from '../support/nightly.js';
 import { cart, cartFromOutside, GuideCluster } from './cluster/guide-cluster.js';
 import { readGuide } from './runner/guide.js';
 
-const steps = readGuide('docs/guides/kubeadm.md');
+const steps = readGuide('docs/install/kubeadm.md');
 const HELM = 'The same with Helm';
 /** The same chart is installed and taken away by the commands of deploy/README.md, and by other guides. */
 const ways = ['Another image', 'A DaemonSet of its own', ...(nightly ? [HELM] : [])];
 
-describe('docs/guides/kubeadm.md', () => {
+describe('docs/install/kubeadm.md', () => {
   let guide: GuideCluster;
   beforeAll(async () => {
     guide = await GuideCluster.start({ mode: 'nftables' });

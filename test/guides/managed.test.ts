@@ -8,7 +8,7 @@ import { readGuide } from './runner/guide.js';
 import { Machine } from './runner/machine.js';
 import { knowing } from './runner/stand-ins.js';
 
-const steps = readGuide('docs/guides/managed.md');
+const steps = readGuide('docs/clusters/managed.md');
 const MANIFEST = '/etc/kubernetes/manifests/kube-proxy.manifest';
 /** What GKE's static pod passes (test/bootstrap/configuration/installers.test.ts). */
 const GKE = [
@@ -22,7 +22,7 @@ const GKE = [
   '--detect-local-mode=NodeCIDR',
 ];
 
-describe('docs/guides/managed.md', () => {
+describe('docs/clusters/managed.md', () => {
   /** A node that one is logged in to, and at the same time the machine with kubectl. */
   let machine: Machine;
   let guide: GuideCluster;

@@ -5,7 +5,7 @@ import { fits } from '../support/cluster/daemon-sets.js';
 import { cart, cartFromOutside, GuideCluster } from './cluster/guide-cluster.js';
 import { readGuide } from './runner/guide.js';
 
-const page = 'docs/guides/rolling-out.md';
+const page = 'docs/install/rolling-out.md';
 const steps = readGuide(page);
 
 /** Each look at a node is a start of the program. Milliseconds. */

@@ -10,7 +10,7 @@ import { Machine } from './runner/machine.js';
 import { knowing, type StandIn } from './runner/stand-ins.js';
 import { Systemd } from './runner/systemd.js';
 
-const guide = readGuide('docs/guides/single-machine.md');
+const guide = readGuide('docs/clusters/single-machine.md');
 const inSection = (...names: readonly string[]): typeof guide =>
   guide.filter(({ section }) => names.includes(section));
 

@@ -10,7 +10,7 @@ import { readGuide } from './runner/guide.js';
 import { GuideShell } from './runner/guide-shell.js';
 import { knowing } from './runner/stand-ins.js';
 
-const page = 'docs/guides/sizing.md';
+const page = 'docs/evidence/sizing.md';
 const guide = readGuide(page);
 const MI = 1024 ** 2;
 const CONFIGURATION = `
@@ -33,7 +33,7 @@ async function rows(file: string): Promise<readonly (readonly string[])[]> {
 describe('the figures of the guide for sizing', () => {
   it('are those measured, and requests cover them', async () => {
     const [, ...sizes] = await rows(page);
-    const peaks = (await rows('docs/performance.md')).find(([what]) =>
+    const peaks = (await rows('docs/evidence/performance.md')).find(([what]) =>
       what?.startsWith('peak memory: start, restart'),
     )!;
     const measured = new Map(

@@ -168,7 +168,7 @@ const recordedConfig = stringify({
   hostnameOverride: 'clnode1',
 });
 
-/** What kube-proxy 1.37 adds to that (docs/spec/changes-1.37.md §4.2). */
+/** What kube-proxy 1.37 adds to that (docs/internals/spec/changes-1.37.md §4.2). */
 function addedBy137(family: Family, setting: Setting): string {
   const loopback = family === 'ip' ? 'ip daddr 127.0.0.0/8' : 'ip6 daddr ::1';
   const rejected: readonly string[] = {

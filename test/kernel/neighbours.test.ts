@@ -196,7 +196,7 @@ describe('what another program puts into the table itself', () => {
   });
 });
 
-/** Why our tables have no owner, which would keep them from `flush ruleset` (docs/nftables-layout.md). */
+/** Why our tables have no owner, which would keep them from `flush ruleset` (docs/internals/nftables.md). */
 describe('a table that has an owner and persists', () => {
   const flags = TABLE_FLAG.OWNER | TABLE_FLAG.PERSIST;
   const ours = table(FAMILY.ip, OURS, flags);

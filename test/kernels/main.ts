@@ -1,4 +1,4 @@
-/** `npm run test:kernels`: tests the program on Debian kernels in qemu, and stores the results in docs/seen-on.md. */
+/** `npm run test:kernels`: tests the program on Debian kernels in qemu, and stores the results in docs/evidence/README.md. */
 
 import { execa } from 'execa';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -22,7 +22,7 @@ import {
 } from './checks.js';
 import { storeResults } from './table.js';
 
-const HELP = `Tests the program on Debian kernels in qemu, and stores the results in docs/seen-on.md.
+const HELP = `Tests the program on Debian kernels in qemu, and stores the results in docs/evidence/README.md.
 
   npm run test:kernels [-- SERIES…] [--mode MODE]… [--check CHECK]…
 

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { CHECKS, type CheckName } from './checks.js';
 
-const PAGE = new URL('../../docs/seen-on.md', import.meta.url);
+const PAGE = new URL('../../docs/evidence/README.md', import.meta.url);
 const MARK = /^<!-- kernels(?: end)? -->\n/m;
 const NOT_RUN = '–';
 const KERNEL = 'Kernel';
@@ -14,7 +14,7 @@ const cellsOf = (line: string): readonly string[] =>
     .slice(1, -1)
     .map((cell) => cell.trim());
 
-/** Stores results of a mode on a kernel in the table of docs/seen-on.md. Cells of checks that did not run stay as they are. */
+/** Stores results of a mode on a kernel in the table of docs/evidence/README.md. Cells of checks that did not run stay as they are. */
 export async function storeResults(
   version: string,
   mode: string,

@@ -19,7 +19,7 @@ const LINK_LOCAL = new Networks(['169.254.0.0/16', 'fe80::/10']);
 const SERVICE_LABEL = 'kubernetes.io/service-name';
 const HEADLESS_LABEL = 'service.kubernetes.io/headless';
 
-/** All endpoints of a service port, each once (docs/spec/model.md §3.3). */
+/** All endpoints of a service port, each once (docs/internals/spec/model.md §3.3). */
 export function endpointsOf(
   { service, portName, protocol, family, weights }: ServicePort,
   slices: readonly EndpointSlice[],
@@ -55,12 +55,12 @@ export function endpointsOf(
   return [...found.values()];
 }
 
-/** Loopback, unspecified, multicast and link-local addresses cannot (docs/differences.md). */
+/** Loopback, unspecified, multicast and link-local addresses cannot (docs/behavior/differences.md). */
 function canBeEndpoint(address: string): boolean {
   return isAssignable(address) && !LINK_LOCAL.has(address);
 }
 
-/** The endpoints that clients of a service port may get (docs/spec/model.md §4). */
+/** The endpoints that clients of a service port may get (docs/internals/spec/model.md §4). */
 export interface Selection {
   /** With policy Cluster. */
   readonly cluster: readonly Endpoint[];

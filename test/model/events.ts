@@ -2,7 +2,7 @@ import { familyOf } from './addresses.js';
 import type { Cluster, EndpointSlice, Mode, Service } from './objects.js';
 import { METHOD_ANNOTATION, METHODS, WEIGHT_ANNOTATION, weightOf } from './service-ports.js';
 
-/** Why an event is recorded on a Service (docs/life-cycle.md). */
+/** Why an event is recorded on a Service (docs/behavior/life-cycle.md). */
 export type EventReason = 'FrontendConflict' | 'FieldIgnored' | 'AnnotationIgnored' | 'NotSupportedByMode';
 
 /** The reasons for which events are recorded on a Service because of its own objects. */

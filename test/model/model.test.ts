@@ -1,7 +1,7 @@
 import { Model } from './model.js';
 import type { Client, Configuration, EndpointSlice, Node, Service } from './objects.js';
 
-// What the recordings do not contain, by docs/spec/model.md.
+// What the recordings do not contain, by docs/internals/spec/model.md.
 
 const NODE: Node = {
   name: 'n1',

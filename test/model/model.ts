@@ -28,7 +28,7 @@ export interface HealthCheck {
 }
 
 /**
- * What clients of Services see at one node, by the objects of the cluster, the node and its configuration alone, as docs/spec
+ * What clients of Services see at one node, by the objects of the cluster, the node and its configuration alone, as docs/internals/spec
  * describes it. It shares nothing with the program, so that a mistake of the program is not a mistake here, too.
  */
 export class Model {
@@ -81,13 +81,13 @@ export class Model {
     return !hasAny ? REJECTED : claim.externalPolicyLocal && local.length === 0 ? DROPPED : UNTOUCHED;
   }
 
-  /** Whether the node gets this address in IPVS mode (docs/spec/ipvs.md §4.3). */
+  /** Whether the node gets this address in IPVS mode (docs/internals/spec/ipvs.md §4.3). */
   bindsAddress(address: string): boolean {
     const isOwn = this.node.localAddresses.includes(address);
     return !isOwn && this.ports.some(({ frontends }) => frontends.some((one) => one.address === address));
   }
 
-  /** Services that lack an address and port because another one has it (docs/differences.md). */
+  /** Services that lack an address and port because another one has it (docs/behavior/differences.md). */
   conflicts(): readonly string[] {
     const losers = this.ports.flatMap((port) => {
       const loses = port.frontends.some(({ address, port: number }) => {
@@ -147,7 +147,7 @@ export class Model {
     return computed(this.selections, port, () => select(port, this.endpointsOf(port), this.node));
   }
 
-  /** The ports at which load balancers query whether this node has endpoints, in each family (docs/spec/model.md §3.4). */
+  /** The ports at which load balancers query whether this node has endpoints, in each family (docs/internals/spec/model.md §3.4). */
   healthChecks(): readonly HealthCheck[] {
     const found = new Map<string, HealthCheck>();
     for (const { healthCheckNodePort: port, service, family } of this.ports) {
@@ -183,7 +183,10 @@ export class Model {
 
 const KINDS: readonly FrontendKind[] = ['cluster-ip', 'load-balancer-ip', 'external-ip', 'node-port'];
 
-/** Which of several that request one address and port has it. Any user may request any external IP, so the kind of the address comes first; then endpoints, then age. */
+/**
+ * Which of several that request one address and port has it. Any user may request any external IP, so the kind of the address comes first;
+ * then endpoints, then age.
+ */
 export function byPrecedence(one: Served, other: Served): number {
   return (
     KINDS.indexOf(one.frontend.kind) - KINDS.indexOf(other.frontend.kind) ||

@@ -47,7 +47,7 @@ export interface Circumstances {
   readonly configuration: Configuration;
 }
 
-/** The table of docs/spec/model.md §5, except for userspace mode. */
+/** The table of docs/internals/spec/model.md §5, except for userspace mode. */
 export function outcomeOf(served: Served, client: Client, circumstances: Circumstances): Outcome {
   return circumstances.configuration.mode === 'ipvs'
     ? balanced(served, client, circumstances)
@@ -75,7 +75,7 @@ function filtered(served: Served, client: Client, circumstances: Circumstances):
   return client.kind === 'node' ? to(cluster, true) : to(local, false);
 }
 
-/** A virtual server has the local endpoints if its policy asks for them and there are any, else all (docs/spec/ipvs.md §4.5). */
+/** A virtual server has the local endpoints if its policy asks for them and there are any, else all (docs/internals/spec/ipvs.md §4.5). */
 function balanced(served: Served, client: Client, circumstances: Circumstances): Outcome {
   const { port, frontend, selection } = served;
   const isInternal = frontend.kind === 'cluster-ip';
@@ -93,7 +93,7 @@ function balanced(served: Served, client: Client, circumstances: Circumstances):
 }
 
 /**
- * In userspace mode the proxy opens a connection of its own, for everybody to any endpoint (docs/userspace-mode.md).
+ * In userspace mode the proxy opens a connection of its own, for everybody to any endpoint (docs/internals/userspace.md).
  * @param endpoints all of the service port
  */
 export function relayedOutcome(
@@ -155,7 +155,7 @@ function masqueradesInternal(
   return masqueradeAll || (isPod === undefined ? usesServiceAddress : !isPod);
 }
 
-/** Undefined where the configuration gives no way to tell (docs/spec/model.md §6). */
+/** Undefined where the configuration gives no way to tell (docs/internals/spec/model.md §6). */
 function isLocalPod(
   family: Family,
   { source, inputInterface = '' }: Client,
@@ -178,7 +178,7 @@ function isLocalPod(
   }
 }
 
-/** Whether node ports are served at an address of the node (docs/spec/model.md §7). */
+/** Whether node ports are served at an address of the node (docs/internals/spec/model.md §7). */
 export function servesNodePorts(
   address: string,
   family: Family,

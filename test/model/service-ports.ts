@@ -11,13 +11,13 @@ export interface Frontend {
   readonly port: number;
 }
 
-/** One port of a Service in one family (docs/spec/model.md §2.2). */
+/** One port of a Service in one family (docs/internals/spec/model.md §2.2). */
 export interface ServicePort {
   /** `namespace/name`. */
   readonly service: string;
   /** In milliseconds; infinite: not known, as in a manifest. */
   readonly createdAt: number;
-  /** By the address of the endpoint (docs/load-balancing.md); missing: what its slice says. */
+  /** By the address of the endpoint (docs/configuration/load-balancing.md); missing: what its slice says. */
   readonly weights: ReadonlyMap<string, number>;
   readonly portName: string;
   readonly protocol: Protocol;
@@ -31,7 +31,7 @@ export interface ServicePort {
   readonly sourceRanges: readonly string[];
   /** 0: none. */
   readonly affinitySeconds: number;
-  /** The endpoint follows from the client's address (docs/load-balancing.md). */
+  /** The endpoint follows from the client's address (docs/configuration/load-balancing.md). */
   readonly hashesSource?: boolean;
   /** 0: none. */
   readonly healthCheckNodePort: number;
@@ -113,7 +113,7 @@ function ofFamily(texts: readonly string[], family: Family): readonly string[] {
   return texts.filter((text) => familyOf(text) === family).flatMap((text) => canonical(text) ?? []);
 }
 
-/** Whether an address can be one of a Service, or of an endpoint (docs/differences.md). */
+/** Whether an address can be one of a Service, or of an endpoint (docs/behavior/differences.md). */
 export function isAssignable(address: string): boolean {
   return !SPECIAL.has(address);
 }

@@ -2,9 +2,9 @@ import 'asciinema-player/dist/bundle/asciinema-player.css';
 import { h, onMounted, onUnmounted, ref } from 'vue';
 
 /** By path, each loaded when it is shown. */
-const casts = import.meta.glob('../../../docs/casts/*.cast', { query: '?raw', import: 'default' });
+const casts = import.meta.glob('../../../docs/internals/casts/*.cast', { query: '?raw', import: 'default' });
 
-/** Plays a recording of docs/casts. */
+/** Plays a recording of docs/internals/casts. */
 export const Recording = {
   props: { name: String, title: String },
   setup({ name, title }) {
@@ -12,7 +12,7 @@ export const Recording = {
     let player;
     onMounted(async () => {
       const { create } = await import('asciinema-player');
-      const data = await casts[`../../../docs/casts/${name}.cast`]();
+      const data = await casts[`../../../docs/internals/casts/${name}.cast`]();
       if (place.value) player = create({ data }, place.value, { preload: true, poster: 'npt:0:9' });
     });
     onUnmounted(() => player?.dispose());

@@ -30,7 +30,7 @@ import { ensureSysctl } from '../sysctl.js';
 import { ConnectionPoller, FoundInKernel, FlowDeletion } from './connection-poller.js';
 import type { FlowReader } from './flow-reader.js';
 import { type DumpQuery, firstEndpoint, TableWalk } from './table-walk.js';
-/** How often an interrupted dump is restarted (docs/spec/conntrack.md §5). */
+/** How often an interrupted dump is restarted (docs/internals/spec/conntrack.md §5). */
 const ATTEMPTS = 5;
 /** Sockets that stay open between calls: as many as a sweep takes. */
 const MOST_IDLE = 2;

@@ -20,7 +20,7 @@ export interface EventApi {
   readonly client: Pick<ApiClient, 'json'>;
 }
 
-/** As in client-go (docs/spec/server.md §1.5). Milliseconds. */
+/** As in client-go (docs/internals/spec/server.md §1.5). Milliseconds. */
 const TRIES = 12;
 const PAUSE = 10_000;
 const JITTER = 0.25;
@@ -261,7 +261,7 @@ function eventNamespace({ regarding }: ClusterEvent): string {
   return regarding.namespace || 'default';
 }
 
-/** The name that it has, or a unique one: that of the object and a time in nanoseconds (docs/spec/server.md §1.5). */
+/** The name that it has, or a unique one: that of the object and a time in nanoseconds (docs/internals/spec/server.md §1.5). */
 export function eventName({ regarding, name: given }: ClusterEvent, nanoseconds: bigint): string {
   const name = given ?? `${regarding.name}.${nanoseconds.toString(16)}`;
   return name.length <= 253 && SUBDOMAIN.test(name) ? name : randomUUID();

@@ -1,4 +1,4 @@
-/** Serves health to load balancers and probes (docs/spec/server.md §8.2). */
+/** Serves health to load balancers and probes (docs/internals/spec/server.md §8.2). */
 
 import type { HealthVerdict, ProxyHealth } from '../../application/health/proxy-health.js';
 import type { Readiness, ReadinessVerdict } from '../../application/health/readiness.js';
@@ -16,7 +16,7 @@ export interface HealthSubject {
 /** The address is `healthzBindAddress`. */
 type HealthServerOptions = ListenOptions & HealthSubject;
 
-/** Serves load balancers and probes (docs/spec/server.md §8.2). */
+/** Serves load balancers and probes (docs/internals/spec/server.md §8.2). */
 export class HealthServer extends HttpListener {
   constructor(options: HealthServerOptions) {
     super({ ...options, name: 'healthz', handler: route(healthRoutes(options), options.logger) });
@@ -24,8 +24,8 @@ export class HealthServer extends HttpListener {
 }
 
 /**
- * Answers for load balancers and probes (docs/spec/server.md §8.2): `/healthz` is 200 when the proxy is healthy and the node eligible,
- * `/livez` unless a sync is overdue; otherwise 503. Two fields of the body are not kube-proxy's: `reason` explains a 503, and
+ * Answers for load balancers and probes (docs/internals/spec/server.md §8.2): `/healthz` is 200 when the proxy is healthy and the node
+ * eligible, `/livez` unless a sync is overdue; otherwise 503. Two fields of the body are not kube-proxy's: `reason` explains a 503, and
  * `stale` lists kinds whose news may be missing. `/readyz` is our own and lists all its conditions.
  */
 export function healthRoutes({ health, readiness, metrics }: HealthSubject): Routes {

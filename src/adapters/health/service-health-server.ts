@@ -11,7 +11,7 @@ import { closeServer, crowdedLog, openServer } from '../http/http-listener.js';
 import { JSON_TYPE, respond } from '../http/router.js';
 
 /**
- * Health-check node ports over HTTP, for any path and method (docs/spec/server.md §8.4). One server for each address, or a single
+ * Health-check node ports over HTTP, for any path and method (docs/internals/spec/server.md §8.4). One server for each address, or a single
  * one for all addresses of the family, so that the other family can use the same port.
  */
 export class ServiceHealthServer implements HealthCheckListener {

@@ -23,7 +23,7 @@ export interface Component {
   readonly setVerbosity?: ((verbosity: number) => void) | undefined;
 }
 
-/** The routes of the metrics server of every Kubernetes component, besides metrics (docs/spec/server.md §9). */
+/** The routes of the metrics server of every Kubernetes component, besides metrics (docs/internals/spec/server.md §9). */
 export function componentRoutes(component: Component): Routes {
   const { proxyMode, configuration, flags, otherPaths, setVerbosity } = component;
   const routes: Routes = {

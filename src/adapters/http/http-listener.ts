@@ -50,7 +50,7 @@ interface HttpListenerOptions extends ListenOptions {
 const RETRY_MILLISECONDS = 5000;
 
 /**
- * A plain HTTP server that keeps trying to listen (docs/spec/server.md §8.2): when listening fails, or the socket fails later,
+ * A plain HTTP server that keeps trying to listen (docs/internals/spec/server.md §8.2): when listening fails, or the socket fails later,
  * it logs that and retries every 5 s, until `stop`.
  */
 export class HttpListener {

@@ -30,7 +30,9 @@ const LISTED = {
   symbol: 'unused: profiles contain function names',
 };
 
-/** `/debug/pprof`: profiles that `go tool pprof` reads (docs/spec/server.md §9). There is no Go runtime, so there is no `trace`. */
+/**
+ * `/debug/pprof`: profiles that `go tool pprof` reads (docs/internals/spec/server.md §9). There is no Go runtime, so there is no `trace`.
+ */
 export function pprofRoutes(profiler: Profiler): Routes {
   return {
     '/debug/pprof': (_, response) => {

@@ -51,7 +51,7 @@ export class IptablesHostReader {
     return { randomFully, tcpLiberal: await this.tcpLiberal, counters };
   }
 
-  /** Unreadable counts as strict (docs/spec/iptables.md §1.4). */
+  /** Unreadable counts as strict (docs/internals/spec/iptables.md §1.4). */
   private async readTcpLiberal(): Promise<boolean> {
     const text = await readFile(this.sysctl, 'utf8').catch(() => '0');
     return Number(text.trim()) !== 0;
@@ -88,7 +88,7 @@ const ATTRIBUTE = { NAME: 1, PACKETS: 2, BYTES: 3 } as const;
 const FAMILY_WORD = 16;
 
 /**
- * Named counters of the kernel that rules may add to (docs/spec/iptables.md §15). They belong to the network namespace, and
+ * Named counters of the kernel that rules may add to (docs/internals/spec/iptables.md §15). They belong to the network namespace, and
  * stay when the process ends.
  */
 export class Nfacct {

@@ -273,7 +273,7 @@ function rulesIn(line: string, chain: string): readonly string[] {
   return line.startsWith(`${start} `) ? [line.slice(start.length + 1)] : [];
 }
 
-/** The options by which a restore waits for the lock (docs/spec/iptables.md §2.1). */
+/** The options by which a restore waits for the lock (docs/internals/spec/iptables.md §2.1). */
 function waiting(version: string, seconds?: number): readonly string[] {
   if (!reaches(version, '1.6.2')) return [];
   return seconds === undefined ? ['-w'] : ['-w', String(seconds)];

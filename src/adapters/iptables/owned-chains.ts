@@ -119,7 +119,7 @@ const TARGET = /-j (KUBE-\S+)$/;
 const MODES_JUMP = /--comment "kube(?:rnetes|-proxy) .*" -j KUBE-/;
 
 /**
- * Removes everything of a mode (docs/spec/iptables.md §18): for each table first the jumps, then the chains, so that a
+ * Removes everything of a mode (docs/internals/spec/iptables.md §18): for each table first the jumps, then the chains, so that a
  * rule of another program that leads to a chain keeps no jump. A chain to which rules of another mode still lead is left
  * empty: that mode's clean-up removes it.
  * @param kept what the active mode makes in the same tables; it stays

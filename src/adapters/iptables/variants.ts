@@ -41,7 +41,7 @@ export interface ProgramRunner {
 /** Where the programs come from, for people. */
 export const PACKAGE = 'iptables (1.8 or later)';
 
-/** Chains that the node's own components make, so that rules beside them are the rules that count (docs/spec/iptables.md §14). */
+/** Chains that the node's own components make, so that rules beside them are the rules that count (docs/internals/spec/iptables.md §14). */
 const HINTS = ['KUBE-IPTABLES-HINT', 'KUBE-KUBELET-CANARY', 'KUBE-PROXY-CANARY'];
 const TRIAL = '*nat\n-A POSTROUTING -j MASQUERADE\nCOMMIT\n';
 const PREFIXES = { nft: 'iptables-nft', legacy: 'iptables-legacy' } as const;

@@ -20,7 +20,7 @@ import { expectDone } from './presence-table.js';
 import { SWEEP_PERIOD, type ServerTable } from './server-table.js';
 
 /**
- * Removes everything of IPVS mode from one family (docs/spec/ipvs.md §9), including the IPv6 sets, which kube-proxy
+ * Removes everything of IPVS mode from one family (docs/internals/spec/ipvs.md §9), including the IPv6 sets, which kube-proxy
  * forgets. Where neither the device nor a set shows that the mode was ever here, virtual servers belong to other programs and
  * stay. Therefore sets stay as long as virtual servers do. When a step fails, the others are taken all the same.
  * @throws AggregateError when a step failed
@@ -53,9 +53,9 @@ export async function cleanUpIpvs(holdings: IpvsHoldings, logger: Logger): Promi
 
 /**
  * Removes IPVS mode from one family when another mode serves already, and lets its connections end by themselves: virtual servers take
- * no new connections, then rules and sets go, an address and its virtual servers when their last real server has drained. If aborted while some still drain, it
- * leaves them, and continues when called again. The device stays, because it may hold addresses of the other family. Without the
- * tool ipset, everything but the sets is removed.
+ * no new connections, then rules and sets go, an address and its virtual servers when their last real server has drained. If aborted while
+ * some still drain, it leaves them, and continues when called again. The device stays, because it may hold addresses of the other family.
+ * Without the tool ipset, everything but the sets is removed.
  * @returns the number of virtual servers that still drain
  * @throws ToolMissingError when sets are left, or cannot be listed
  */
@@ -108,9 +108,9 @@ async function retire(
 }
 
 /**
- * Removes addresses of which all virtual servers have drained, then these. A virtual server that has drained before the others of its address
- * stays with them: what the present mode would reject on its way through the node is for the node itself as long as it has the address,
- * and is refused here.
+ * Removes addresses of which all virtual servers have drained, then these. A virtual server that has drained before the others of its
+ * address stays with them: what the present mode would reject on its way through the node is for the node itself as long as it has the
+ * address, and is refused here.
  * @returns how many still drain
  */
 async function removeDrained(

@@ -1,4 +1,4 @@
-/** Messages of the netlink family IPVS: their numbers (linux/ip_vs.h, docs/spec/ipvs.md §4.8), readers and writers. */
+/** Messages of the netlink family IPVS: their numbers (linux/ip_vs.h, docs/internals/spec/ipvs.md §4.8), readers and writers. */
 
 import {
   type CountedRealServer,

@@ -67,7 +67,7 @@ export interface VirtualServers {
   close(): void;
 }
 
-/** The device with the addresses of services, so that the kernel takes their packets as its own (docs/spec/ipvs.md §3). */
+/** The device with the addresses of services, so that the kernel takes their packets as its own (docs/internals/spec/ipvs.md §3). */
 export const SERVICE_DEVICE = 'kube-ipvs0';
 
 export interface AddressStep {

@@ -34,7 +34,7 @@ import {
   type VirtualServerStep,
 } from './ipvs-kernel.js';
 
-/** Where a scheduler is tried: an address that is in no use, and ports of which one is free (docs/spec/ipvs.md §1). */
+/** Where a scheduler is tried: an address that is in no use, and ports of which one is free (docs/internals/spec/ipvs.md §1). */
 const PROBE_ADDRESS = '198.51.100.0';
 const PROBE_PORTS = [20000, 20001, 20002, 20003];
 

@@ -24,7 +24,7 @@ class IpvsRequirementsError extends NamedError {
 }
 
 /**
- * Checks that the host has what IPVS mode needs (docs/spec/ipvs.md §1). Tries the scheduler, which
+ * Checks that the host has what IPVS mode needs (docs/internals/spec/ipvs.md §1). Tries the scheduler, which
  * writes, only when no virtual server uses it yet.
  * @throws IpvsRequirementsError
  */
@@ -72,7 +72,7 @@ interface IpvsSysctlOptions {
 }
 
 /**
- * Sets what IPVS needs of the kernel (docs/spec/ipvs.md §2). Idempotent; writes only what differs. Needs the module ip_vs.
+ * Sets what IPVS needs of the kernel (docs/internals/spec/ipvs.md §2). Idempotent; writes only what differs. Needs the module ip_vs.
  * @throws SysctlError
  */
 export function ensureIpvsSysctls(

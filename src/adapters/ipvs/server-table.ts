@@ -25,7 +25,7 @@ import type { StepOutcome, VirtualServers, VirtualServerStep } from './ipvs-kern
  */
 export const LONGEST_DRAINING = 24 * 60 * 60 * 1000;
 
-/** How often to check whether draining real servers still have connections, in milliseconds (docs/spec/ipvs.md §8). */
+/** How often to check whether draining real servers still have connections, in milliseconds (docs/internals/spec/ipvs.md §8). */
 export const SWEEP_PERIOD = 60_000;
 
 /** Another program deleted it before us. */

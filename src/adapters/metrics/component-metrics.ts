@@ -12,7 +12,7 @@ const requestTime = metricsWith({
   buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
 });
 
-/** The metrics that every Kubernetes component has (docs/spec/server.md §10, last paragraph). */
+/** The metrics that every Kubernetes component has (docs/internals/spec/server.md §10, last paragraph). */
 export const COMPONENT_METRICS = {
   buildInfo: alpha.gauge('kubernetes_build_info', 'Always 1; the labels identify the build', {
     labels: [
@@ -123,7 +123,7 @@ export function readRuntime(runtime: MetricSet<typeof RUNTIME_METRICS>): void {
 
 const stable = metricsWith({ stability: 'STABLE' });
 
-/** The metrics of `/metrics/slis` (docs/spec/server.md §9). */
+/** The metrics of `/metrics/slis` (docs/internals/spec/server.md §9). */
 export const SLI_METRICS = {
   healthcheck: stable.gauge('kubernetes_healthcheck', 'Whether a health check passed last time', {
     labels: ['name', 'type'],

@@ -49,10 +49,10 @@ export function metricsWith(common: MetricOptions, prefix = '') {
 /** Optional properties of a metric. */
 type MetricOptions = Omit<MetricSpec, 'type' | 'name' | 'help'>;
 
-/** 1 ms to 16 s, doubling: bucket set D of docs/spec/server.md §10. */
+/** 1 ms to 16 s, doubling: bucket set D of docs/internals/spec/server.md §10. */
 export const DURATION_BUCKETS = Array.from({ length: 15 }, (_, power) => 0.001 * 2 ** power);
 
-/** Bucket set N of docs/spec/server.md §10, with its bucket for 0. */
+/** Bucket set N of docs/internals/spec/server.md §10, with its bucket for 0. */
 export const PROGRAMMING_BUCKETS = [
   0,
   0.25,

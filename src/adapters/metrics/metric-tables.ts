@@ -18,7 +18,9 @@ const byTable = metricsWith({ stability: 'ALPHA', labels: ['table', 'ip_family']
 const ofKernel = metricsWith({ stability: 'ALPHA', modes: IPTABLES, needsCounters: true }, PREFIX);
 const WITH_PARTIAL_SYNCS = ['iptables', 'nftables'] as const;
 
-/** kube-proxy's own metrics (docs/spec/server.md §10). Names, types, labels and buckets are interfaces; most help texts are ours. */
+/**
+ * kube-proxy's own metrics (docs/internals/spec/server.md §10). Names, types, labels and buckets are interfaces; most help texts are ours.
+ */
 export const PROXY_METRICS = {
   sync: duration.histogram('sync_proxy_rules_duration_seconds', 'Duration of syncs, including failed ones'),
   fullSync: duration.histogram('sync_full_proxy_rules_duration_seconds', 'Duration of full syncs', {

@@ -21,7 +21,7 @@ interface MetricsServerOptions extends ListenOptions {
   readonly names?: readonly string[];
 }
 
-/** Serves metrics, profiles and debugging (docs/spec/server.md §9). */
+/** Serves metrics, profiles and debugging (docs/internals/spec/server.md §9). */
 export class MetricsServer {
   private listener: HttpListener | undefined;
   private profiler: Profiler | undefined;
@@ -80,7 +80,7 @@ function only(paths: readonly string[], routes: Routes): Routes {
   return Object.fromEntries(Object.entries(routes).filter(([path]) => paths.includes(path)));
 }
 
-/** `/metrics` and `/metrics/slis` (docs/spec/server.md §9). DELETE on the latter resets it. */
+/** `/metrics` and `/metrics/slis` (docs/internals/spec/server.md §9). DELETE on the latter resets it. */
 export function metricsRoutes(metrics: PrometheusMetrics, slis: HealthSlis): Routes {
   return {
     '/metrics': async ({ request }, response) => {

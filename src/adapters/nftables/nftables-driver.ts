@@ -204,7 +204,10 @@ export class NftablesDriver implements Driver<NftablesServicePortRules, TableCha
     return new NftablesAdoptedRules(adoptedSets(actual, this.family), this.desired, verified, this.rejected);
   }
 
-  /** @param change the change about to be written: the kernel does not have its new structures yet, and still has those that it leaves unused */
+  /**
+   * @param change the change about to be written: the kernel does not have its new structures yet, and still has those that it leaves
+   * unused
+   */
   async removeUnused(change = new TableChange()): Promise<void> {
     const coming = new Set(change.newStructures.map(({ name }) => name));
     const present = [...this.desired.structures()].filter(({ name }) => !coming.has(name));
@@ -281,7 +284,7 @@ const SILENT_OBSERVER: NftablesObserver = { cleanupFailed() {} };
 
 /**
  * Whether the table has rules that kube-proxy left, for service ports that cannot be programmed or read
- * (docs/nftables-layout.md#taking-over-from-kube-proxy): absent → needed → left over, until a comparison has removed them.
+ * (docs/internals/nftables.md#taking-over-from-kube-proxy): absent → needed → left over, until a comparison has removed them.
  */
 class KubeProxyRemains {
   private isNeeded = false;

@@ -140,7 +140,7 @@ export async function kernelTrial(transport: NftTransport): Promise<string | und
   }
 }
 
-/** The oldest kernel that nftables mode supports (docs/spec/nftables.md §1.1). */
+/** The oldest kernel that nftables mode supports (docs/internals/spec/nftables.md §1.1). */
 const OLDEST = [5, 13] as const;
 
 /**

@@ -28,7 +28,7 @@ function isOnline(folder: string): boolean {
   }
 }
 
-/** The families that this kernel supports: IPv6 only if it is compiled in and not disabled (docs/spec/server.md §5.2). */
+/** The families that this kernel supports: IPv6 only if it is compiled in and not disabled (docs/internals/spec/server.md §5.2). */
 export function supportedFamilies(proc = '/proc'): readonly IpFamily[] {
   const disabled = `${proc}/sys/net/ipv6/conf/all/disable_ipv6`;
   const hasIPv6 =

@@ -18,8 +18,9 @@ const KUBELET_SCORE = -997;
 
 /**
  * Sets how readily the kernel kills this process when memory runs out: -1000 never, 1000 first. Writes nothing if it is set
- * already, and logs nothing if the kubelet has set it and only the permission is missing. Tries twice, unless retrying cannot help: a kernel without the file, or a missing permission. Failures are logged,
- * because Services work without it (docs/spec/server.md §1.3).
+ * already, and logs nothing if the kubelet has set it and only the permission is missing. Tries twice, unless retrying cannot help: a
+ * kernel without the file, or a missing permission. Failures are logged, because Services work without it (docs/internals/spec/server.md
+ * §1.3).
  */
 export async function setOomScore(
   score: number,

@@ -101,7 +101,7 @@ const UNSPECIFIED = ['0.0.0.0', '::'];
 
 /**
  * The one address on which the proxy's sockets of a family listen, undefined for every address of this machine, for each family
- * that can be served: all of them when the address to listen on is unspecified, otherwise its own (docs/spec/userspace.md §1).
+ * that can be served: all of them when the address to listen on is unspecified, otherwise its own (docs/internals/spec/userspace.md §1).
  * @throws when nothing can be served there
  */
 export function listenAddresses(
@@ -134,7 +134,7 @@ export interface InterfaceAddress extends Address {
 const OTHER_RANGES = new Set(['unspecified', 'broadcast', 'multicast', 'linkLocal', 'loopback']);
 
 /**
- * The address of the family by which this host is known (docs/spec/userspace.md §1): of an interface with a default route,
+ * The address of the family by which this host is known (docs/internals/spec/userspace.md §1): of an interface with a default route,
  * or else of any that is neither loopback nor point-to-point. Undefined when there is none.
  * @param defaultRoutes interfaces with a default route of the family, the best first
  */

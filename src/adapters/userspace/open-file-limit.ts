@@ -4,7 +4,7 @@ import type { Logger } from '../../application/ports/logger.js';
 import { errnoName } from '../netlink/errors.js';
 import { loadCLibrary, type CLibrary } from '../process/c-library.js';
 
-/** Every connection needs two, every service port one (docs/spec/userspace.md §1). */
+/** Every connection needs two, every service port one (docs/internals/spec/userspace.md §1). */
 const OPEN_FILES = 64_000;
 /** Of setrlimit(2). */
 const RLIMIT_NOFILE = 7;

@@ -22,7 +22,7 @@ export interface ProxySocket {
   close(): Promise<void>;
 }
 
-/** How long each attempt may take, in milliseconds (docs/spec/userspace.md §3.1). */
+/** How long each attempt may take, in milliseconds (docs/internals/spec/userspace.md §3.1). */
 const DIAL_TIMEOUTS: readonly number[] = [250, 500, 1_000, 2_000];
 
 interface Dialled<Connection> {

@@ -11,7 +11,7 @@ interface PresentJump {
 }
 
 /**
- * Removes the chains of userspace mode and the jumps to them (docs/spec/userspace.md §7), and nothing else. It looks for the
+ * Removes the chains of userspace mode and the jumps to them (docs/internals/spec/userspace.md §7), and nothing else. It looks for the
  * first chain of each table only, which is the last to go: so it costs next to nothing where there is none, however many
  * rules others have. Rejects when some chain cannot go, after it has removed the others.
  */

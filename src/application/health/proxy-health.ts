@@ -44,12 +44,12 @@ interface FamilyState {
 }
 
 /**
- * Whether the proxy works (docs/spec/server.md §8.1). Each served family is
+ * Whether the proxy works (docs/internals/spec/server.md §8.1). Each served family is
  * - starting, from `loopStarted` until its first successful sync (`finished`);
  * - in sync, after that, while nothing is queued;
  * - pending, from the first `queued` until a sync that `dequeued` it succeeds; healthy until the timeout, then not.
- * The proxy is healthy when every family is, none is starting, and no check of forwarding has found a fault. An idle proxy never becomes unhealthy. It is alive as long
- * as no family is overdue, the first sync included: until the lists arrive, a restart would not help.
+ * The proxy is healthy when every family is, none is starting, and no check of forwarding has found a fault. An idle proxy never becomes
+ * unhealthy. It is alive as long as no family is overdue, the first sync included: until the lists arrive, a restart would not help.
  *
  * kube-proxy reports healthy as soon as its loop starts. Here a proxy that has never synced is unhealthy: its node has no
  * rules, or those of an earlier process, and a load balancer would send it traffic that goes nowhere.
@@ -101,7 +101,7 @@ export class ProxyHealth implements Partial<SyncObserver> {
   }
 
   /**
-   * Sets whether load balancers may send traffic to this node (docs/spec/server.md §8.3): its Node exists, is not being
+   * Sets whether load balancers may send traffic to this node (docs/internals/spec/server.md §8.3): its Node exists, is not being
    * deleted, and the autoscaler is not about to remove it. False at first.
    */
   setNodeEligible(eligible: boolean): void {

@@ -39,8 +39,8 @@ interface ServiceHealthChecksOptions extends HealthCheckDependencies {
 }
 
 /**
- * Reports to load balancers of one family whether this node has endpoints of a Service (docs/spec/server.md §8.4), for every Service
- * with a health-check node port.
+ * Reports to load balancers of one family whether this node has endpoints of a Service (docs/internals/spec/server.md §8.4), for every
+ * Service with a health-check node port.
  *
  * It follows what is programmed: once programmed, such a Service's check is open and counts the ready endpoints on this node
  * that the rules lead to. A new port or new addresses move it. A check that fails to open is retried after a backoff, so a
@@ -164,7 +164,7 @@ class ServiceHealthCheck {
     private readonly dependencies: HealthCheckDependencies,
   ) {}
 
-  /** An address that serves several ports counts once (docs/spec/model.md §3.4). */
+  /** An address that serves several ports counts once (docs/internals/spec/model.md §3.4). */
   get localEndpoints(): number {
     return new Set([...this.ready.values()].flatMap((addresses) => [...addresses])).size;
   }

@@ -38,11 +38,12 @@ type RelayedService = RelayTarget & { readonly key: ServicePortKey };
 
 /**
  * Use case: serves the TCP node ports of one family on localhost by listeners of the proxy itself, while the node's network
- * requires it (docs/spec/changes-1.37.md §4).
+ * requires it (docs/internals/spec/changes-1.37.md §4).
  *
  * It follows what is programmed: a node port listens once its service port is programmed and has an endpoint, and a service port
  * that failed to be programmed keeps its listener. If several service ports have the same node port, the alphabetically first
- * key gets it, as in the rules. A port that cannot be listened on is retried after a backoff, and its service port is degraded. `stop` closes all.
+ * key gets it, as in the rules. A port that cannot be listened on is retried after a backoff, and its service port is degraded. `stop`
+ * closes all.
  */
 export class LocalhostNodePorts implements ForwardingListener {
   readonly family: IpFamily;

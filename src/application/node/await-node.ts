@@ -12,7 +12,7 @@ export interface NodeTimeouts {
   readonly podCIDRs: number;
 }
 
-/** As kube-proxy waits (docs/spec/server.md §2). */
+/** As kube-proxy waits (docs/internals/spec/server.md §2). */
 export const CLUSTER_TIMEOUTS: NodeTimeouts = { node: 30_000, podCIDRs: 300_000 };
 /** For sources in which nothing creates a Node that is missing at the start. */
 export const NO_WAIT: NodeTimeouts = { node: 0, podCIDRs: 0 };

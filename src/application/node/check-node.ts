@@ -32,7 +32,7 @@ export interface CheckedSettings extends Omit<
 export class NodeMismatchError extends NamedError {}
 
 /**
- * Use case CheckNode: whether configuration, Node and machine fit together (docs/spec/server.md §3, §5). Each warning is
+ * Use case CheckNode: whether configuration, Node and machine fit together (docs/internals/spec/server.md §3, §5). Each warning is
  * logged once. Errors are fatal at the start. Later, when the Node changes, they are only logged: the current rules are better
  * than none.
  */

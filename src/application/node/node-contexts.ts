@@ -110,7 +110,7 @@ export class NodeContexts {
   }
 
   /**
-   * The addresses on which health checks of Services listen: those of node ports, loopback included (docs/spec/server.md
+   * The addresses on which health checks of Services listen: those of node ports, loopback included (docs/internals/spec/server.md
    * §8.4). All addresses if the local addresses are unreadable.
    */
   healthCheckAddresses(family: IpFamily): 'all' | readonly string[] {

@@ -6,7 +6,7 @@ export interface EventSubject {
   readonly name: string;
 }
 
-/** An event for operators, as `kubectl get events` shows it (docs/spec/server.md §1.5). */
+/** An event for operators, as `kubectl get events` shows it (docs/internals/spec/server.md §1.5). */
 export interface ClusterEvent {
   readonly regarding: EventSubject;
   readonly type: 'Normal' | 'Warning';

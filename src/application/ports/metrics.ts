@@ -11,7 +11,7 @@ export interface ConntrackOutcome {
 }
 
 /**
- * The proxy's metrics (docs/spec/server.md §10). Calls are cheap and never throw. Durations are in seconds. A metric that has
+ * The proxy's metrics (docs/internals/spec/server.md §10). Calls are cheap and never throw. Durations are in seconds. A metric that has
  * one value for both families in kube-proxy has one here.
  */
 export interface Metrics extends SyncObserver {

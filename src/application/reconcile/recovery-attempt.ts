@@ -20,7 +20,7 @@ type Group = readonly ServicePortKey[];
 
 /**
  * One recovery attempt: makes the kernel equal to the desired state although it may reject rules of some service
- * ports (docs/recovery.md). It removes no working rules from the kernel.
+ * ports (docs/behavior/recovery.md). It removes no working rules from the kernel.
  *
  * It reads the kernel and writes the differences. If the kernel accepts them, the attempt is done. If it rejects them and
  * names service ports, each of these takes a step back: from the wanted rules to its last good rules, from there to what

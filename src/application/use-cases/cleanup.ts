@@ -12,7 +12,7 @@ interface RemovableMode {
 
 /**
  * Use case Cleanup: removes everything that the proxy ever makes, in any mode. A mode that cannot be removed, or checked
- * for, does not stop the others (docs/spec/server.md §1.1, §12).
+ * for, does not stop the others (docs/internals/spec/server.md §1.1, §12).
  */
 export class Cleanup {
   constructor(

@@ -73,7 +73,7 @@ export function parseCommandLine(
 }
 
 /**
- * The first phases of docs/spec/configuration.md §1, up to the configuration of the log, which can then be opened. What is
+ * The first phases of docs/internals/spec/configuration.md §1, up to the configuration of the log, which can then be opened. What is
  * returned may still be invalid.
  * @throws as `parseCommandLine`
  */
@@ -173,7 +173,7 @@ function loadFile(
   return { configuration: joined, warnings, setsRelease };
 }
 
-/** The deprecated port flags act on bare IPs and, when zero, on anything (docs/spec/configuration.md §1.2). */
+/** The deprecated port flags act on bare IPs and, when zero, on anything (docs/internals/spec/configuration.md §1.2). */
 function withPortFlags(configuration: Configuration, options: CommandFlags): Configuration {
   if (options.writeConfigTo !== '') return configuration;
   const combine = (address: string, port: number): string => (port === 0 ? '' : withPort(address, port));
@@ -184,7 +184,7 @@ function withPortFlags(configuration: Configuration, options: CommandFlags): Con
   };
 }
 
-/** A flag overrides the file and is normalized; the file's value is kept unchanged (docs/spec/configuration.md §1.3). */
+/** A flag overrides the file and is normalized; the file's value is kept unchanged (docs/internals/spec/configuration.md §1.3). */
 function hostnameOverride(flags: ReadonlyMap<string, unknown>, configuration: Configuration): string {
   const asked = String(flags.get('hostname-override') ?? '');
   if (asked === '') return configuration.hostnameOverride;

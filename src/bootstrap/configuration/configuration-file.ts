@@ -33,7 +33,7 @@ const GROUP = API_VERSION.split('/')[0];
 const TYPE_META = ['apiVersion', 'kind'];
 
 /**
- * Decodes and defaults a KubeProxyConfiguration (docs/spec/configuration.md §3, §4.1). Unknown and repeated fields are
+ * Decodes and defaults a KubeProxyConfiguration (docs/internals/spec/configuration.md §3, §4.1). Unknown and repeated fields are
  * ignored, the last one wins, and one warning names them.
  * @throws ConfigurationError naming every field whose value has the wrong type
  */
@@ -60,7 +60,7 @@ export function decodeConfigurationFile(content: string): DecodedFile {
 
 /**
  * The configuration in effect as a KubeProxyConfiguration v1alpha1, ready for JSON or YAML: for `--write-config-to` and
- * /configz (docs/spec/configuration.md §3.1, §5). Names are sorted at every level. What kube-proxy keeps only for the mode
+ * /configz (docs/internals/spec/configuration.md §3.1, §5). Names are sorted at every level. What kube-proxy keeps only for the mode
  * in force is zero for the others; if `nftables.minSyncPeriod` is not configured, kube-proxy's default is shown.
  */
 export function effectiveConfiguration({ configuration }: Configured): Readonly<Record<string, unknown>> {
@@ -71,7 +71,7 @@ export function effectiveConfiguration({ configuration }: Configured): Readonly<
   return sorted({ ...values, mode, apiVersion: API_VERSION, kind: KIND });
 }
 
-/** The configuration in effect as YAML, in the style in which kube-proxy writes it (docs/spec/configuration.md §5). */
+/** The configuration in effect as YAML, in the style in which kube-proxy writes it (docs/internals/spec/configuration.md §5). */
 export function configurationText(commandLine: Configured): string {
   return dump(effectiveConfiguration(commandLine), {
     seqNoIndent: true,

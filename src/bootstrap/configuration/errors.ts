@@ -1,7 +1,7 @@
 import { NamedError } from '../../domain/model/named-error.js';
 
 /**
- * The start-up phase that refused the configuration; kube-proxy puts it before the message (docs/spec/configuration.md §1),
+ * The start-up phase that refused the configuration; kube-proxy puts it before the message (docs/internals/spec/configuration.md §1),
  * except for the last phase, running, which has no name.
  */
 export type ConfigurationPhase = 'failed complete' | 'initialize logging' | 'failed validate' | '';

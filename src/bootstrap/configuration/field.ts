@@ -29,7 +29,7 @@ export interface FieldOptions<T> {
   readonly modes?: readonly string[];
   /** How an edit of the file takes effect in these modes while the proxy runs; missing: by a restart, which is always safe. */
   readonly onEdit?: EditEffect;
-  /** kube-proxy's value in the other modes, if it drops the value there (docs/spec/configuration.md §3.1). */
+  /** kube-proxy's value in the other modes, if it drops the value there (docs/internals/spec/configuration.md §3.1). */
   readonly elsewhere?: unknown;
 }
 

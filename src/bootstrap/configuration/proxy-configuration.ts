@@ -26,7 +26,7 @@ export interface ModeSettings {
   readonly minSyncPeriod: number | undefined;
 }
 
-/** The values that take effect in a mode (docs/spec/configuration.md §3.1). */
+/** The values that take effect in a mode (docs/internals/spec/configuration.md §3.1). */
 export function modeSettings(configuration: Configuration, mode: ProxyMode): ModeSettings {
   const { iptables, ipvs, nftables } = configuration;
   switch (mode) {
@@ -40,7 +40,7 @@ export function modeSettings(configuration: Configuration, mode: ProxyMode): Mod
   }
 }
 
-/** Defaults of this platform (docs/spec/configuration.md §3.2), without those of a mode that is yet to be chosen. */
+/** Defaults of this platform (docs/internals/spec/configuration.md §3.2), without those of a mode that is yet to be chosen. */
 export function withPlatformDefaults(configuration: Configuration): Configuration {
   const { mode, detectLocalMode } = configuration;
   const completed = { ...configuration, detectLocalMode: detectLocalMode || 'ClusterCIDR' };
@@ -48,7 +48,7 @@ export function withPlatformDefaults(configuration: Configuration): Configuratio
 }
 
 /**
- * Sets the mode and the defaults that depend on it (docs/spec/configuration.md §3.2, point 2). To be called with the chosen
+ * Sets the mode and the defaults that depend on it (docs/internals/spec/configuration.md §3.2, point 2). To be called with the chosen
  * mode where it was unset or `auto`; a configuration with an explicit mode has these defaults already.
  */
 export function withMode<T extends Configuration>(configuration: T, mode: ProxyMode): T {

@@ -25,7 +25,7 @@ export interface ServerVersion {
   readonly minor: string;
 }
 
-/** Differences between releases, besides the stages of feature gates (docs/spec/changes-1.37.md). */
+/** Differences between releases, besides the stages of feature gates (docs/internals/spec/changes-1.37.md). */
 interface Release {
   /** Allowed values of `nodePortAddresses`: CIDRs or else `primary`, or both and further keywords. */
   readonly nodePortAddresses: 'primary or CIDRs' | 'any mix';
@@ -77,7 +77,7 @@ interface GateStage {
   readonly locked?: true;
 }
 
-/** A feature gate (docs/spec/configuration.md §7). */
+/** A feature gate (docs/internals/spec/configuration.md §7). */
 interface GateSpec {
   /** Its effect here, for the documentation. */
   readonly help: string;
@@ -104,7 +104,7 @@ const GATES = {
   ),
   KubeProxyNFTablesLocalhostNodePorts: gate(
     { '1.37': ALPHA_OFF, '1.38': BETA_ON },
-    'nftables mode: TCP node ports are served on localhost where `nodePortAddresses` names it; others there are rejected and counted (docs/localhost-node-ports.md).',
+    'nftables mode: TCP node ports are served on localhost where `nodePortAddresses` names it; others there are rejected and counted (docs/configuration/localhost-node-ports.md).',
   ),
   LoggingAlphaOptions: gate({ '1.36': ALPHA_OFF }, 'Permits split streams and buffers in `logging.options`.'),
   LoggingBetaOptions: gate({ '1.36': BETA_ON }),

@@ -84,8 +84,8 @@ const INTERFACE_NAMES =
 const WINDOWS_ONLY = 'No effect on Linux.';
 
 /**
- * Every field of KubeProxyConfiguration v1alpha1 (docs/spec/configuration.md §2 and §3) with its type, flag, meaning and default.
- * Decoding, defaults, `--help`, docs/configuration.md and the effect of edits are derived from this; validation.ts has the
+ * Every field of KubeProxyConfiguration v1alpha1 (docs/internals/spec/configuration.md §2 and §3) with its type, flag, meaning and default.
+ * Decoding, defaults, `--help`, docs/configuration/README.md and the effect of edits are derived from this; validation.ts has the
  * rules that the values must keep.
  */
 export const schema = {
@@ -186,7 +186,7 @@ export const schema = {
   ejectUnresponsiveEndpoints: own(bool, 'eject-unresponsive-endpoints', {
     help:
       'Our own: send no new connections to an endpoint for a while after three connections from this node got no answer ' +
-      '(docs/failover.md). The annotation kube-proxy-ts/eject-unresponsive-endpoints of a Service overrides this: "true" or "false".',
+      '(docs/behavior/failover.md). The annotation kube-proxy-ts/eject-unresponsive-endpoints of a Service overrides this: "true" or "false".',
   }),
   serviceFrontendsLimit: own(int32, 'service-frontends-limit', {
     help:

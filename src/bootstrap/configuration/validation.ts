@@ -18,7 +18,7 @@ const CIDR_BLOCK = 'must be a valid CIDR block (e.g. 10.100.0.0/16 or fde4:8dba:
 const HIGHEST_VERBOSITY = 2 ** 31 - 1;
 
 /**
- * All problems of a configuration, each `path: Invalid value: value: text`, in the order of docs/spec/configuration.md §4.2. The
+ * All problems of a configuration, each `path: Invalid value: value: text`, in the order of docs/internals/spec/configuration.md §4.2. The
  * numbers are those of the rules there; our own rules have none.
  */
 export function validationProblems(configuration: ProxyConfiguration): readonly string[] {
@@ -92,7 +92,7 @@ export function validationProblems(configuration: ProxyConfiguration): readonly 
   return problems.texts;
 }
 
-/** The problems of the logging configuration (docs/spec/configuration.md §4.2), with paths below `root`. */
+/** The problems of the logging configuration (docs/internals/spec/configuration.md §4.2), with paths below `root`. */
 export function loggingProblems(
   logging: Configuration['logging'],
   gates: FeatureGates,
@@ -186,13 +186,13 @@ class Problems {
   }
 }
 
-/** Unknown modes count as iptables (docs/spec/configuration.md §3.1). */
+/** Unknown modes count as iptables (docs/internals/spec/configuration.md §3.1). */
 function possibleModes(mode: string): readonly ProxyMode[] {
   if (mode === 'auto') return ['iptables', 'nftables'];
   return [PROXY_MODES.find((one) => one === mode) ?? 'iptables'];
 }
 
-/** Rules 18 and 19, and those of later releases (docs/spec/changes-1.37.md §1). */
+/** Rules 18 and 19, and those of later releases (docs/internals/spec/changes-1.37.md §1). */
 function nodePortAddresses(
   { nodePortAddresses: values, kubernetesVersion }: ProxyConfiguration,
   problems: Problems,

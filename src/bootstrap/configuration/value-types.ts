@@ -4,7 +4,7 @@ import { parseAddress } from '../../domain/net/address.js';
 import { parsePort, splitHostPort } from '../../domain/net/listen-address.js';
 import { KUBERNETES_VERSIONS, type KubernetesVersion } from './releases.js';
 
-/** How values of one kind are written in the file and on the command line (docs/spec/configuration.md §2, §3, §6). */
+/** How values of one kind are written in the file and on the command line (docs/internals/spec/configuration.md §2, §3, §6). */
 export interface ValueType<T> {
   /** The word for it in `--help`. */
   readonly name: string;

@@ -50,7 +50,7 @@ async function modeAskedFor(commandLine: CommandLine, logger: Logger): Promise<M
   return modes.iptables;
 }
 
-/** By `npm run bench`, as in docs/performance.md: 10,000 services of 5 endpoints. */
+/** By `npm run bench`, as in docs/evidence/performance.md: 10,000 services of 5 endpoints. */
 const GAIN =
   'with 10,000 services of 5 endpoints: first sync 0.5 s, one changed endpoint 0.1 ms, and packets match their service by one lookup instead of thousands of rules';
 
@@ -66,7 +66,10 @@ export async function suggestNftables({ configuration }: CommandLine, logger: Lo
   logger.info(facts, `no proxy mode is configured; using iptables. ${advice}`);
 }
 
-/** Notes for people about the mode, with the releases of Kubernetes that change or remove it: for the log at the start, and an event about the Node. */
+/**
+ * Notes for people about the mode, with the releases of Kubernetes that change or remove it: for the log at the start, and an event about
+ * the Node.
+ */
 export interface ModeNotice {
   readonly severity: 'info' | 'warn' | 'error';
   /** Of the event; missing: there is none. */
@@ -75,7 +78,7 @@ export interface ModeNotice {
 }
 
 /**
- * Undefined when there is nothing to report (docs/spec/changes-1.37.md §2).
+ * Undefined when there is nothing to report (docs/internals/spec/changes-1.37.md §2).
  * @param asked the configuration before the mode was chosen
  */
 export function modeNotice(asked: Pick<Configuration, 'mode' | 'kubernetesVersion'>): ModeNotice | undefined {

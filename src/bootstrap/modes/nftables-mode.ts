@@ -91,7 +91,7 @@ function openToServe(): NftTransports {
   }
 }
 
-/** Switches the check off when set to anything (docs/spec/nftables.md §1.1). */
+/** Switches the check off when set to anything (docs/internals/spec/nftables.md §1.1). */
 const SKIP = 'KUBE_PROXY_NFTABLES_SKIP_KERNEL_VERSION_CHECK';
 
 /** Throws when this kernel is too old for nftables mode. */

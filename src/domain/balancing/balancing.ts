@@ -1,7 +1,7 @@
 import type { Endpoint } from '../model/endpoint.js';
 import type { ServicePortKey } from '../model/service-port-name.js';
 
-/** How the endpoint of a new connection is chosen: the values of `kube-proxy-ts/load-balancing` (docs/load-balancing.md). */
+/** How the endpoint of a new connection is chosen: the values of `kube-proxy-ts/load-balancing` (docs/configuration/load-balancing.md). */
 export const BALANCING_METHODS = [
   'random',
   'round-robin',

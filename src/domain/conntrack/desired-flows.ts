@@ -77,7 +77,7 @@ const NOTHING_SUSPECT = new SuspectFlows();
 /**
  * Which endpoints may have which flows of one family and protocol, according to the rules that are in the kernel or being written: for
  * each frontend of a service port of one protocol, all endpoints that serve or receive new flows, as far as policies and source ranges
- * allow. Topology and affinity do not count: a flow that is served stays where it is (docs/spec/conntrack.md §2).
+ * allow. Topology and affinity do not count: a flow that is served stays where it is (docs/internals/spec/conntrack.md §2).
  */
 export class DesiredFlows {
   private readonly ports = new Map<ServicePortKey, ServicePortFlows>();
@@ -236,7 +236,7 @@ export function servicePortFlows(entry: ForwardingEntry, fallsBack = false): Ser
   };
 }
 
-/** The same in IPVS mode, where a policy Local that finds no endpoint on this node falls back to all (docs/spec/ipvs.md §4.5). */
+/** The same in IPVS mode, where a policy Local that finds no endpoint on this node falls back to all (docs/internals/spec/ipvs.md §4.5). */
 export function flowsWithFallback(entry: ForwardingEntry): ServicePortFlows {
   const { local = [] } = entry.endpoints;
   const fallsBack = local.length === 0 && entry.frontends.some(({ kind }) => kind !== 'cluster-ip');

@@ -7,13 +7,16 @@ import { nearestName } from '../validation/nearest-name.js';
 import { isObject } from '../validation/schema.js';
 import { quote, type RawObject, type ProblemList } from './fields.js';
 
-/** The IPVS scheduler for the Service, such as `mh` (docs/ipvs-mode.md). */
+/** The IPVS scheduler for the Service, such as `mh` (docs/internals/ipvs.md). */
 export const SCHEDULER_ANNOTATION = 'kube-proxy-ts/ipvs-scheduler';
 
-/** `"true"` or `"false"`: whether unresponsive endpoints of the Service are ejected; overrides the configuration (docs/failover.md). */
+/**
+ * `"true"` or `"false"`: whether unresponsive endpoints of the Service are ejected; overrides the configuration
+ * (docs/behavior/failover.md).
+ */
 export const EJECT_ANNOTATION = 'kube-proxy-ts/eject-unresponsive-endpoints';
 
-/** On a Service: how endpoints are chosen (docs/load-balancing.md). */
+/** On a Service: how endpoints are chosen (docs/configuration/load-balancing.md). */
 export const BALANCING_ANNOTATION = 'kube-proxy-ts/load-balancing';
 
 /** On an EndpointSlice: the weight of its endpoints. On a Service: a JSON object of weights by endpoint address. */

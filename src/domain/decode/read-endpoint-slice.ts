@@ -33,7 +33,7 @@ import {
 export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
 /** Slices of headless Services have this label; no proxy needs them. */
 export const HEADLESS_LABEL = 'service.kubernetes.io/headless';
-/** When the cause of a slice change happened, RFC 3339 (docs/spec/model.md §8). */
+/** When the cause of a slice change happened, RFC 3339 (docs/internals/spec/model.md §8). */
 export const TRIGGER_TIME_ANNOTATION = 'endpoints.kubernetes.io/last-change-trigger-time';
 
 /** Why a valid slice is of no use: it is a headless Service's, names no Service, or has addresses of no family. */
@@ -41,7 +41,7 @@ export type IgnoredSlice = 'headless' | 'unlabeled' | 'address-type';
 
 const SERVICE_NAME_PATH = `metadata.labels[${SERVICE_NAME_LABEL}]`;
 
-/** Reads a `discovery.k8s.io/v1 EndpointSlice` as seen from the node of that name (docs/spec/model.md §3). */
+/** Reads a `discovery.k8s.io/v1 EndpointSlice` as seen from the node of that name (docs/internals/spec/model.md §3). */
 export function readEndpointSlice(raw: unknown, nodeName: string): Reading<EndpointSlice, IgnoredSlice> {
   const problems = new ProblemList();
   const notes = new ProblemList();

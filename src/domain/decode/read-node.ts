@@ -15,7 +15,7 @@ import {
 export const ZONE_LABEL = 'topology.kubernetes.io/zone';
 const AUTOSCALER_TAINT = 'ToBeDeletedByClusterAutoscaler';
 
-/** Reads a `v1 Node` (docs/spec/server.md §2, §8.3). */
+/** Reads a `v1 Node` (docs/internals/spec/server.md §2, §8.3). */
 export function readNode(raw: unknown): Reading<Node> {
   const problems = new ProblemList();
   return readObject(raw, 'Node', (object, metadata) => {

@@ -32,7 +32,7 @@ export const SERVICE_PROXY_NAME_LABEL = 'service.kubernetes.io/service-proxy-nam
 const DEFAULT_AFFINITY_SECONDS = 10800;
 const MAX_AFFINITY_SECONDS = 86400;
 
-/** Reads a `v1 Service` (docs/spec/model.md §2). External addresses that do not parse are ignored, as in kube-proxy. */
+/** Reads a `v1 Service` (docs/internals/spec/model.md §2). External addresses that do not parse are ignored, as in kube-proxy. */
 export function readService(raw: unknown): Reading<Service, NotProxiedKind> {
   const problems = new ProblemList();
   const notes = new ProblemList();

@@ -79,7 +79,7 @@ function forwardPort(
 ): ForwardingEntry {
   const externalIPs = textsOf(service.externalIPs, family);
   const loadBalancerIPs = textsOf(service.loadBalancerIPs, family);
-  // The stored list counts, even if the feature gate prevents programming it (docs/spec/model.md §2.2).
+  // The stored list counts, even if the feature gate prevents programming it (docs/internals/spec/model.md §2.2).
   const reachableFromOutside = port.nodePort !== 0 || loadBalancerIPs.length > 0 || externalIPs.length > 0;
   const internalPolicyLocal = !everyEndpoint && service.internalPolicyLocal;
   const externalPolicyLocal = !everyEndpoint && service.externalPolicyLocal;

@@ -24,7 +24,7 @@ export interface ForwardingEntry {
   readonly endpoints: EndpointSelection;
   /**
    * The endpoints on any node that may keep their flows: all that serve, and all that receive new flows
-   * (docs/spec/conntrack.md §2).
+   * (docs/internals/spec/conntrack.md §2).
    */
   readonly flowEligibleEndpoints: readonly Endpoint[];
   /** All endpoints on this node, in any state. */
@@ -47,7 +47,7 @@ export interface ForwardingEntry {
   readonly healthCheckNodePort: number;
   /**
    * The addresses of ready endpoints on this node, each once, for the health-check node port. Missing without one
-   * (docs/spec/model.md §3.4).
+   * (docs/internals/spec/model.md §3.4).
    */
   readonly localReadyIPs?: readonly string[];
   /** Has a node port, a load-balancer IP or an external IP, even if the feature gate prevents programming it. */
@@ -110,7 +110,7 @@ export function isExternal(frontend: Frontend): boolean {
 
 /**
  * Whether pods and processes of this node are served with Cluster endpoints although the policy is Local, because
- * for them the load balancer is only a detour (docs/spec/model.md §5).
+ * for them the load balancer is only a detour (docs/internals/spec/model.md §5).
  */
 export function shortCircuits(entry: ForwardingEntry, frontend: Frontend): boolean {
   return isExternal(frontend) && frontend.policy === 'Local' && entry.endpoints.hasAny;

@@ -35,8 +35,8 @@ export interface ServicePart {
 }
 
 /**
- * Some ports of a Service, in its current version, and entries that go. After all its portions its entries are those of its ports. None of them may have
- * a table of slots, as ports share these.
+ * Some ports of a Service, in its current version, and entries that go. After all its portions its entries are those of its ports. None of
+ * them may have a table of slots, as ports share these.
  */
 export interface PortPortion {
   readonly ports: readonly ServicePortSpec[];
@@ -74,7 +74,7 @@ export class ForwardingTable {
     return table;
   }
 
-  /** Service ports with a Local policy that have endpoints elsewhere, but none here (docs/spec/model.md §5). */
+  /** Service ports with a Local policy that have endpoints elsewhere, but none here (docs/internals/spec/model.md §5). */
   get noLocalEndpoints(): { readonly internal: number; readonly external: number } {
     return this.lacking;
   }

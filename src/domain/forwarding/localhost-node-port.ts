@@ -3,7 +3,7 @@ import { hostPort, LOCALHOST } from '../net/address.js';
 import type { IpFamily } from '../net/ip-family.js';
 import type { ForwardingEntry } from './forwarding-entry.js';
 
-/** A TCP node port as the proxy itself relays it on localhost (docs/spec/changes-1.37.md §4.1). */
+/** A TCP node port as the proxy itself relays it on localhost (docs/internals/spec/changes-1.37.md §4.1). */
 export interface LocalhostNodePort {
   readonly port: number;
   /** Where its connections go. None: nothing listens. */

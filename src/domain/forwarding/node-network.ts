@@ -22,7 +22,7 @@ export interface NodeNetwork {
   /**
    * nftables mode: the handling of node ports on 127.0.0.0/8 and ::1. `rejected`: the rules reject and count them. `relayed`: so
    * they do except for TCP, which the proxy itself listens for. Missing: the rules leave them alone
-   * (docs/spec/changes-1.37.md §4).
+   * (docs/internals/spec/changes-1.37.md §4).
    */
   readonly loopbackNodePorts?: 'rejected' | 'relayed';
   /** Ranges of cluster IPs, canonical and sorted; traffic to unused addresses in them is dropped. */

@@ -14,7 +14,7 @@ import { countedBy, type IptablesHost, masqueradeMark } from './options.js';
 import { comment, ruleText, to } from './rule-text.js';
 import type { Chain, BaseRules, Jump, RuleText, TableName, SharedChain } from './table.js';
 
-/** The content of the tables of a family that does not depend on services (docs/spec/iptables.md §3–§5, §9). */
+/** The content of the tables of a family that does not depend on services (docs/internals/spec/iptables.md §3–§5, §9). */
 export function iptablesBaseRules(node: NodeNetwork, host: IptablesHost): BaseRules {
   const ownsFirewall = node.family === 'IPv4' && Boolean(node.localhostNodePorts);
   return {
@@ -53,7 +53,7 @@ export const BLOCK_LOCALNET = ruleText({
 const NEW = '-m conntrack --ctstate NEW';
 const EXTERNAL = comment('kubernetes externally-visible service portals');
 
-/** The jumps from built-in chains, in the order in which each is put at the head of its chain (docs/spec/iptables.md §4). */
+/** The jumps from built-in chains, in the order in which each is put at the head of its chain (docs/internals/spec/iptables.md §4). */
 const JUMPS: readonly Jump[] = [
   jump('filter', 'INPUT', EXTERNAL_SERVICES, [NEW, EXTERNAL]),
   jump('filter', 'FORWARD', EXTERNAL_SERVICES, [NEW, EXTERNAL]),

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { displayName, type ServicePortName } from '../model/service-port-name.js';
 
-/** Chains that hold one entry for each service port, or rules of the node (docs/spec/iptables.md §3). */
+/** Chains that hold one entry for each service port, or rules of the node (docs/internals/spec/iptables.md §3). */
 export const SERVICES = 'KUBE-SERVICES';
 export const EXTERNAL_SERVICES = 'KUBE-EXTERNAL-SERVICES';
 export const NODE_PORTS = 'KUBE-NODEPORTS';
@@ -49,7 +49,7 @@ const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const HASH_LENGTH = 16;
 const characters = new Array<number>(HASH_LENGTH).fill(0);
 
-/** The first 16 characters of the Base32 (RFC 4648) of the text's SHA-256 (docs/spec/iptables.md §8.2). */
+/** The first 16 characters of the Base32 (RFC 4648) of the text's SHA-256 (docs/internals/spec/iptables.md §8.2). */
 function hashOf(text: string): string {
   // Much faster than a buffer for each digest, and than putting characters together one by one.
   const digest = hash('sha256', text, 'binary');

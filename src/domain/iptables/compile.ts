@@ -6,7 +6,7 @@ import { checkServiceChains, serviceChains, ServicePortTerms } from './service-c
 import type { Chain, IptablesServicePortRules, SharedEntry, TableName } from './table.js';
 
 /**
- * Compiles one service port into what it puts into the tables of its family (docs/spec/iptables.md §7).
+ * Compiles one service port into what it puts into the tables of its family (docs/internals/spec/iptables.md §7).
  * @throws UnsafeRuleTextError when a value of the entry cannot stand in a rule
  */
 export function compileIptables(entry: ForwardingEntry, options: IptablesOptions): IptablesServicePortRules {

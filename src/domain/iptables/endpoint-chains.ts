@@ -20,7 +20,7 @@ export interface EndpointContext {
   readonly affinitySeconds: number;
 }
 
-/** The rules that choose one endpoint of a list: the one that the client had, else any (docs/spec/iptables.md §7.9). */
+/** The rules that choose one endpoint of a list: the one that the client had, else any (docs/internals/spec/iptables.md §7.9). */
 export function endpointChoice(
   list: readonly Endpoint[],
   chainOf: (endpoint: Endpoint) => string,
@@ -56,7 +56,7 @@ export function endpointChoiceSize(list: readonly Endpoint[], { affinitySeconds 
 /** Rules of each endpoint. */
 export const ENDPOINT_RULES = 2;
 
-/** The rules of one endpoint: its own packets are masqueraded, all go to it (docs/spec/iptables.md §7.10). */
+/** The rules of one endpoint: its own packets are masqueraded, all go to it (docs/internals/spec/iptables.md §7.10). */
 export function endpointRules(
   { address, port }: Endpoint,
   name: string,
@@ -114,7 +114,7 @@ const DECIMALS = 11;
 const texts: string[] = [];
 
 /**
- * A part of a whole, as iptables-save prints it: kube-proxy writes ten decimals (docs/spec/iptables.md §7.9), the tool keeps the
+ * A part of a whole, as iptables-save prints it: kube-proxy writes ten decimals (docs/internals/spec/iptables.md §7.9), the tool keeps the
  * nearest of 2^31 steps (lround in libxt_statistic), and prints that with eleven.
  */
 export function probability(part: number, whole: number): string {

@@ -181,7 +181,7 @@ export interface BaseRulesChange {
   }[];
 }
 
-/** Chains that only the previous base rules have stay unchanged: other programs may use them (docs/spec/iptables.md §5.4). */
+/** Chains that only the previous base rules have stay unchanged: other programs may use them (docs/internals/spec/iptables.md §5.4). */
 export function baseRulesChange(before: BaseRules, after: BaseRules): BaseRulesChange {
   return {
     chains: after.chains.filter(

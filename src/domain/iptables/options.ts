@@ -10,7 +10,7 @@ export interface IptablesHost {
   readonly randomFully: boolean;
   /** Sysctl nf_conntrack_tcp_be_liberal: packets out of window are no mistake, so they are not dropped. */
   readonly tcpLiberal: boolean;
-  /** The nfacct counters that exist, so that rules may name them (docs/spec/iptables.md §15). */
+  /** The nfacct counters that exist, so that rules may name them (docs/internals/spec/iptables.md §15). */
   readonly counters: ReadonlySet<CounterName>;
 }
 
@@ -26,7 +26,7 @@ export const COUNTER_NAMES: readonly CounterName[] = [
 export interface IptablesOptions {
   readonly node: Pick<NodeNetwork, 'detector' | 'masqueradeAll' | 'localhostNodePorts'>;
   readonly host: Pick<IptablesHost, 'counters'>;
-  /** Leaves out the comments of endpoints, of which there are many (docs/spec/iptables.md §11.3). */
+  /** Leaves out the comments of endpoints, of which there are many (docs/internals/spec/iptables.md §11.3). */
   readonly largeCluster: boolean;
 }
 
@@ -49,7 +49,7 @@ export function countedBy(counter: CounterName): string {
   return `-m nfacct --nfacct-name ${counter}`;
 }
 
-/** More endpoints than this make a cluster large (docs/spec/iptables.md §11.3). */
+/** More endpoints than this make a cluster large (docs/internals/spec/iptables.md §11.3). */
 const LARGE = 1000;
 
 /** Counts the endpoints of all service ports of a family. */

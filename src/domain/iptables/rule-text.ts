@@ -18,7 +18,7 @@ export interface RuleParts {
   readonly target?: string;
 }
 
-/** Writes a rule down as iptables-save prints it (docs/spec/iptables.md §19). */
+/** Writes a rule down as iptables-save prints it (docs/internals/spec/iptables.md §19). */
 export function ruleText({ source, destination, input, protocol, matches, target }: RuleParts): RuleText {
   const words: string[] = [];
   if (source) words.push(source);

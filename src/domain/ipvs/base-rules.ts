@@ -7,7 +7,7 @@ import type { Chain, BaseRules, Jump, RuleText, TableName } from '../iptables/ta
 import type { IpFamily } from '../net/ip-family.js';
 import { setComment, setName, type ServiceSet } from './service-sets.js';
 
-/** Chains of IPVS mode (docs/spec/ipvs.md §6.1). It shares others with iptables mode. */
+/** Chains of IPVS mode (docs/internals/spec/ipvs.md §6.1). It shares others with iptables mode. */
 const LOAD_BALANCER = 'KUBE-LOAD-BALANCER';
 const SOURCE_RANGES_FIREWALL = 'KUBE-SOURCE-RANGES-FIREWALL';
 export const IPVS_FILTER = 'KUBE-IPVS-FILTER';
@@ -20,8 +20,8 @@ const NODE_PORT = 'KUBE-NODE-PORT';
 type Lookup = 'dst' | 'dst,dst' | 'src,dst' | 'dst,dst,src';
 
 /**
- * The iptables rules of IPVS mode (docs/spec/ipvs.md §6). They refer to services only through the sets. Most rules for a set are there
- * only while it has members.
+ * The iptables rules of IPVS mode (docs/internals/spec/ipvs.md §6). They refer to services only through the sets. Most rules for a set are
+ * there only while it has members.
  * @param filled the sets that have members
  */
 export function ipvsBaseRules(
@@ -37,7 +37,7 @@ export function ipvsBaseRules(
   };
 }
 
-/** The jumps from built-in chains, in the order in which each is inserted at the head of its chain (docs/spec/ipvs.md §6.1). */
+/** The jumps from built-in chains, in the order in which each is inserted at the head of its chain (docs/internals/spec/ipvs.md §6.1). */
 const JUMPS: readonly Jump[] = [
   jump('nat', 'OUTPUT', SERVICES, [comment('kubernetes service portals')]),
   jump('nat', 'PREROUTING', SERVICES, [comment('kubernetes service portals')]),

@@ -13,7 +13,7 @@ import type { ServiceSet } from './service-sets.js';
 import { FALLBACK, HASH_SOURCE_PORT, PERSISTENT, type VirtualServer } from './virtual-server.js';
 
 /**
- * Compiles one service port (docs/spec/ipvs.md §4.3, §5, §6.3).
+ * Compiles one service port (docs/internals/spec/ipvs.md §4.3, §5, §6.3).
  * @throws UnsafeRuleTextError when a value of the entry is not safe in a rule or a set
  */
 export function compileIpvs(entry: ForwardingEntry, options: IpvsOptions): IpvsServicePortRules {
@@ -163,8 +163,8 @@ class ServicePortCompiler {
   }
 
   /**
-   * A Local policy that finds nothing here falls back to all endpoints, unlike in other modes (docs/spec/ipvs.md §4.5). Those that
-   * the list lacks keep their connections, as real servers of weight 0.
+   * A Local policy that finds nothing here falls back to all endpoints, unlike in other modes (docs/internals/spec/ipvs.md §4.5). Those
+   * that the list lacks keep their connections, as real servers of weight 0.
    */
   private endpointsOf({ policy }: Frontend): ServedAddress['endpoints'] {
     const { local, weightless, ejected } = this.entry.endpoints;

@@ -1,6 +1,6 @@
 import type { IpFamily } from '../net/ip-family.js';
 
-/** The types of sets that the rules of IPVS mode match against (docs/spec/ipvs.md §5). */
+/** The types of sets that the rules of IPVS mode match against (docs/internals/spec/ipvs.md §5). */
 export type IpSetType = 'hash:ip' | 'hash:ip,port' | 'hash:ip,port,ip' | 'hash:ip,port,net' | 'bitmap:port';
 
 /** A set without its members. */
@@ -16,7 +16,7 @@ export interface IpSet extends IpSetHeader {
   readonly members: ReadonlySet<string>;
 }
 
-/** The line of `ipset restore` that makes a set, with the sizes that kube-proxy gives (docs/spec/ipvs.md §5). */
+/** The line of `ipset restore` that makes a set, with the sizes that kube-proxy gives (docs/internals/spec/ipvs.md §5). */
 export function createLine({ name, type, family }: IpSetHeader): string {
   return type === 'bitmap:port'
     ? `create ${name} ${type} range 0-65535`

@@ -9,7 +9,7 @@ interface ServiceSetKind {
 }
 
 /**
- * The sets of IPVS mode, by their IPv4 names (docs/spec/ipvs.md §5). Members are added in this order,
+ * The sets of IPVS mode, by their IPv4 names (docs/internals/spec/ipvs.md §5). Members are added in this order,
  * what lets traffic through before what stops the rest, and deleted in the reverse order.
  */
 const KINDS = {

@@ -15,7 +15,7 @@ export const FALLBACK = 0x8;
 /** The flag of these that includes the source port in the hash (`IP_VS_SVC_F_SCHED_SH_PORT`, `IP_VS_SVC_F_SCHED_MH_PORT`). */
 export const HASH_SOURCE_PORT = 0x10;
 
-/** One address and port that IPVS takes connections for, as the kernel stores it (docs/spec/ipvs.md §4.1). */
+/** One address and port that IPVS takes connections for, as the kernel stores it (docs/internals/spec/ipvs.md §4.1). */
 export interface VirtualServer {
   /** Canonical; its family is the server's. */
   readonly address: string;
@@ -28,7 +28,7 @@ export interface VirtualServer {
   readonly persistenceSeconds: number;
 }
 
-/** One endpoint of a virtual server, reached by rewriting the destination (docs/spec/ipvs.md §4.2). */
+/** One endpoint of a virtual server, reached by rewriting the destination (docs/internals/spec/ipvs.md §4.2). */
 export interface RealServer {
   readonly address: string;
   readonly port: number;

@@ -3,7 +3,7 @@ import { sameEndpoint, sharedWith, sortedOnce, type Endpoint } from './endpoint.
 import { subset } from './subset.js';
 import type { Protocol } from './service-port-name.js';
 
-/** The parts of an EndpointSlice that the proxy uses (docs/spec/model.md §3). */
+/** The parts of an EndpointSlice that the proxy uses (docs/internals/spec/model.md §3). */
 export interface EndpointSlice {
   readonly namespace: string;
   readonly name: string;

@@ -141,7 +141,7 @@ function sameTexts(one: readonly string[], other: readonly string[]): boolean {
 
 /**
  * Sorts by `ip:port` and removes duplicates: one that is not terminating wins over one that is; among several the last wins
- * (docs/spec/model.md §3.3).
+ * (docs/internals/spec/model.md §3.3).
  */
 export function sortedOnce(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   const isSorted = endpoints.every(

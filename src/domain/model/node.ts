@@ -5,7 +5,7 @@ export interface Node {
   readonly name: string;
   /** Label topology.kubernetes.io/zone; "" without it. */
   readonly zone: string;
-  /** The primary address, and that of the other family: none, one or two (docs/spec/server.md §2). */
+  /** The primary address, and that of the other family: none, one or two (docs/internals/spec/server.md §2). */
   readonly ips: readonly Address[];
   /** Its internal and external addresses that are not among `ips`. Missing if there are none. */
   readonly furtherAddresses?: readonly Address[];

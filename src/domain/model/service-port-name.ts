@@ -8,7 +8,7 @@ export type Protocol = 'TCP' | 'UDP' | 'SCTP';
 /** Identity of a Service: `namespace/name`. */
 export type ServiceKey = string;
 
-/** Identity of one port of a Service. The protocol counts: `dns/UDP` and `dns/TCP` are two (docs/spec/model.md §1). */
+/** Identity of one port of a Service. The protocol counts: `dns/UDP` and `dns/TCP` are two (docs/internals/spec/model.md §1). */
 export interface ServicePortName {
   readonly namespace: string;
   readonly name: string;

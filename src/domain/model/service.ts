@@ -4,7 +4,7 @@ import type { Cidr } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
 import type { Protocol, ServiceKey } from './service-port-name.js';
 
-/** The parts of a Service that the proxy uses: validated, canonical, both families (docs/spec/model.md §2). */
+/** The parts of a Service that the proxy uses: validated, canonical, both families (docs/internals/spec/model.md §2). */
 export interface Service {
   readonly namespace: string;
   readonly name: string;

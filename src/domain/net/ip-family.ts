@@ -2,7 +2,7 @@
 
 import { flatText } from '../model/text.js';
 
-/** An address family. Everything exists once per family (docs/spec/model.md). */
+/** An address family. Everything exists once per family (docs/internals/spec/model.md). */
 export type IpFamily = 'IPv4' | 'IPv6';
 
 /** Both families. */

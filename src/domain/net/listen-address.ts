@@ -17,7 +17,7 @@ export function withPort(address: string, port: number): string {
   return parseAddress(address) ? hostPort(address, port) : address;
 }
 
-/** The problems of an `IP:port` (docs/spec/configuration.md §4.2, the host:port rule). */
+/** The problems of an `IP:port` (docs/internals/spec/configuration.md §4.2, the host:port rule). */
 export function hostPortProblems(text: string): readonly string[] {
   const parts = splitHostPort(text);
   if (!parts) return ['must be IP:port'];

@@ -28,7 +28,7 @@ export interface FamilyProblems {
   readonly fatal: boolean;
 }
 
-/** A warning about the addresses of node ports; undefined when there is none (docs/spec/server.md §5.1). */
+/** A warning about the addresses of node ports; undefined when there is none (docs/internals/spec/server.md §5.1). */
 export function nodePortWarning(facts: FamilyFacts): string | undefined {
   const { nodePortAddresses: list, primaryFamily: primary } = facts;
   const other = otherFamily(primary);
@@ -49,7 +49,7 @@ export interface LocalTrafficWarning {
   readonly problem: string;
 }
 
-/** Undefined when the settings define the local traffic of the primary family (docs/spec/model.md §6). */
+/** Undefined when the settings define the local traffic of the primary family (docs/internals/spec/model.md §6). */
 export function localTrafficWarning(facts: FamilyFacts): LocalTrafficWarning | undefined {
   const { detectLocalMode: mode, primaryFamily: primary } = facts;
   const lacks = (list: readonly string[]): boolean => !list.some((text) => familyOf(text) === primary);
@@ -68,14 +68,14 @@ export function localTrafficWarning(facts: FamilyFacts): LocalTrafficWarning | u
   return undefined;
 }
 
-/** Why the primary family is not supported; undefined when it is (docs/spec/server.md §5.2). */
+/** Why the primary family is not supported; undefined when it is (docs/internals/spec/server.md §5.2). */
 export function unsupportedPrimary({ primaryFamily, supported }: FamilyFacts): string | undefined {
   return supported.includes(primaryFamily)
     ? undefined
     : `no support for primary IP family "${primaryFamily}"`;
 }
 
-/** Settings that contain only the wrong family (docs/spec/server.md §5.3). */
+/** Settings that contain only the wrong family (docs/internals/spec/server.md §5.3). */
 export function familyProblems(facts: FamilyFacts): FamilyProblems {
   const { primaryFamily: primary, detectLocalMode, supported } = facts;
   const dualStack = supported.length === IP_FAMILIES.length;

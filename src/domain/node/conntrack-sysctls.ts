@@ -23,7 +23,7 @@ export const MAXIMUM_SYSCTL = `${FOLDER}max`;
 /** Upper limit for `maxPerCore` times CPUs; only `min` may exceed it. */
 const SCALED_AT_MOST = 1_048_576;
 
-/** How many connections the kernel should track; 0: keep its limit (docs/spec/server.md §4). */
+/** How many connections the kernel should track; 0: keep its limit (docs/internals/spec/server.md §4). */
 export function conntrackMaximum(
   { maxPerCore, min }: Pick<ConntrackSettings, 'maxPerCore' | 'min'>,
   cpus: number,
@@ -34,7 +34,10 @@ export function conntrackMaximum(
   return Math.max(scaled, min);
 }
 
-/** The sysctls besides the maximum, in the order of docs/spec/server.md §4. A timeout below one second is written as 0, as described there. */
+/**
+ * The sysctls besides the maximum, in the order of docs/internals/spec/server.md §4. A timeout below one second is written as 0, as
+ * described there.
+ */
 export function conntrackSysctls(settings: ConntrackSettings): readonly Sysctl[] {
   const seconds = (name: string, milliseconds: number): Sysctl[] =>
     milliseconds > 0 ? [{ name: FOLDER + name, value: String(Math.floor(milliseconds / 1000)) }] : [];

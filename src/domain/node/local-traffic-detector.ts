@@ -4,7 +4,7 @@ import { parseCidr, type Cidr } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
 import { NamedError } from '../model/named-error.js';
 
-/** How to recognize a packet from a local pod: by its source, or by its input interface (docs/spec/model.md §6). */
+/** How to recognize a packet from a local pod: by its source, or by its input interface (docs/internals/spec/model.md §6). */
 export type LocalTrafficDetector =
   | { readonly kind: 'cidr'; readonly cidr: Cidr }
   | {

@@ -21,7 +21,7 @@ interface NodeAddresses {
 
 /**
  * The node IPs in order of preference: the first internal, else external address, then the first of the other
- * family. None, one or two (docs/spec/server.md §2).
+ * family. None, one or two (docs/internals/spec/server.md §2).
  */
 export function nodeIPs(statusAddresses: readonly NodeStatusAddress[]): readonly Address[] {
   const candidates = internalAndExternal(statusAddresses);
@@ -42,7 +42,7 @@ function internalAndExternal(statusAddresses: readonly NodeStatusAddress[]): rea
   );
 }
 
-/** Chooses primary family and node addresses; a specified `bindAddress` overrides the Node (docs/spec/server.md §3). */
+/** Chooses primary family and node addresses; a specified `bindAddress` overrides the Node (docs/internals/spec/server.md §3). */
 export function selectNodeAddresses(ips: readonly Address[], bindAddress: string): NodeAddresses {
   const bind = parseAddress(bindAddress);
   const override = bind && !['0.0.0.0', '::'].includes(bind.text) ? bind : undefined;
@@ -56,15 +56,18 @@ export function isPrimaryLoopback({ primaryFamily, addresses }: NodeAddresses): 
   return isLoopback({ family: primaryFamily, text: addresses[primaryFamily] });
 }
 
-/** Whether an address counts as one of this node: neither loopback nor link-local IPv6; 169.254.0.0/16 does (docs/spec/ipvs.md §3). */
+/**
+ * Whether an address counts as one of this node: neither loopback nor link-local IPv6; 169.254.0.0/16 does (docs/internals/spec/ipvs.md
+ * §3).
+ */
 export function isOwnAddress(address: Address): boolean {
   return !isLoopback(address) && !cidrContains(LINK_LOCAL, address.text);
 }
 
-/** The words that may stand among the CIDRs of `nodePortAddresses` (docs/spec/changes-1.37.md §3). */
+/** The words that may stand among the CIDRs of `nodePortAddresses` (docs/internals/spec/changes-1.37.md §3). */
 export const NODE_PORT_KEYWORDS = ['primary', 'localhost', 'all'] as const;
 
-/** The local addresses of one family that accept node port traffic (docs/spec/model.md §7). */
+/** The local addresses of one family that accept node port traffic (docs/internals/spec/model.md §7). */
 type NodePortAddresses = {
   /** The list includes 127.0.0.0/8; always false for IPv6. */
   readonly containsIPv4Loopback: boolean;
@@ -79,7 +82,7 @@ const EVERYTHING: Readonly<Record<IpFamily, Cidr>> = {
 
 /**
  * Replaces keywords with what they stand for on this node: `primary` with its addresses except loopback. An empty result means
- * all local addresses (docs/spec/server.md §3.2).
+ * all local addresses (docs/internals/spec/server.md §3.2).
  */
 export function expandNodePortAddresses(
   nodePortAddresses: readonly string[],
@@ -122,7 +125,7 @@ export function nodePortAddressesOf(
 /** The local addresses that match a list of CIDRs; loopback addresses separately, because most backends do not support them. */
 interface NodePortIPs {
   readonly ips: readonly string[];
-  /** Matched, too (docs/spec/model.md §7). */
+  /** Matched, too (docs/internals/spec/model.md §7). */
   readonly loopback: readonly string[];
 }
 

@@ -233,7 +233,7 @@ const NONE: readonly Endpoint[] = [];
 const FEW = 8;
 
 /**
- * The endpoints of each service port from all slices of its Service: sorted by `ip:port`, each once (docs/spec/model.md §3.3).
+ * The endpoints of each service port from all slices of its Service: sorted by `ip:port`, each once (docs/internals/spec/model.md §3.3).
  * Among duplicates the last slice by name wins, so that the result does not depend on the order of events.
  * @param most the most endpoints that are taken: those on this node first, then those of the first slices by name; none that cannot
  * get traffic

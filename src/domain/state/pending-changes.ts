@@ -30,7 +30,7 @@ export class PendingChanges {
     this.services.add(service);
   }
 
-  /** A slice changed; the time is that of its cause, for the network programming latency (docs/spec/model.md §8). */
+  /** A slice changed; the time is that of its cause, for the network programming latency (docs/internals/spec/model.md §8). */
   triggered(service: ServiceKey, time: number): void {
     append(this.triggers, service, time);
   }

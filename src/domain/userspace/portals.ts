@@ -1,4 +1,4 @@
-/** The chains and rules that lead to proxy ports (docs/spec/userspace.md §5). */
+/** The chains and rules that lead to proxy ports (docs/internals/spec/userspace.md §5). */
 
 import { type ForwardingEntry, type Frontend, frontendName } from '../forwarding/forwarding-entry.js';
 import { jump, sharedChain } from '../iptables/base-rules.js';
@@ -40,7 +40,7 @@ const NODEPORT_HOST = 'KUBE-NODEPORT-HOST';
 const NODEPORT_NON_LOCAL = 'KUBE-NODEPORT-NON-LOCAL';
 
 /**
- * The five chains and the jumps to them, independent of services (docs/spec/userspace.md §5.1). Service addresses come
+ * The five chains and the jumps to them, independent of services (docs/internals/spec/userspace.md §5.1). Service addresses come
  * before node ports: one that is an address of this machine must not be taken for a node port of the same number.
  */
 export const USERSPACE_BASE_RULES: BaseRules = {
@@ -63,8 +63,8 @@ export const USERSPACE_BASE_RULES: BaseRules = {
 };
 
 /**
- * The rules that lead packets for a service port's addresses to its proxy port (docs/spec/userspace.md §5.2); none for those of this
- * machine's processes while it has no address by which they reach it.
+ * The rules that lead packets for a service port's addresses to its proxy port (docs/internals/spec/userspace.md §5.2); none for those of
+ * this machine's processes while it has no address by which they reach it.
  * @param frontends those of the entry that can be served
  * @throws UnsafeRuleTextError when a value of the entry cannot stand in a rule
  */

@@ -31,7 +31,7 @@ export function proxied({ key, endpoints, affinitySeconds }: ForwardingEntry): P
   return { servicePort: key, endpoints: endpoints.reachable, isSticky: affinitySeconds > 0 };
 }
 
-/** A port of this machine that no other program may take while it leads to a service (docs/spec/userspace.md §5.3). */
+/** A port of this machine that no other program may take while it leads to a service (docs/internals/spec/userspace.md §5.3). */
 export interface PortClaim {
   /** Undefined for every address of this machine. */
   readonly address: string | undefined;

@@ -16,7 +16,7 @@ export class NoEndpointError extends NamedError {
 
 /**
  * Chooses the endpoints of one service port in turn, and for a client with affinity the one that it had
- * (docs/spec/userspace.md §2). Times in milliseconds.
+ * (docs/internals/spec/userspace.md §2). Times in milliseconds.
  */
 export class RoundRobin {
   private endpoints: readonly EndpointAddress[] = [];
@@ -142,7 +142,7 @@ class ClientAffinity {
   }
 }
 
-/** Whole seconds count (docs/spec/userspace.md §2.3). */
+/** Whole seconds count (docs/internals/spec/userspace.md §2.3). */
 function isOver({ usedAt }: Hold, now: number, seconds: number): boolean {
   return Math.floor((now - usedAt) / 1000) >= seconds;
 }

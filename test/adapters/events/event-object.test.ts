@@ -21,7 +21,7 @@ function sent(object: object): unknown {
   return JSON.parse(JSON.stringify(object));
 }
 
-describe('eventObject (docs/spec/server.md §1.5)', () => {
+describe('eventObject (docs/internals/spec/server.md §1.5)', () => {
   it('of a Node is in the namespace default', () => {
     expect(sent(eventObject(starting, 'node1.18a', 'kube-proxy-host', TIME))).toEqual({
       apiVersion: 'events.k8s.io/v1',

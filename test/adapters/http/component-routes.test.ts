@@ -46,7 +46,7 @@ const accepting = (accept: string): RequestInit => ({ headers: { accept } });
 const withoutSeparators = (text: string): string =>
   text.replace(/^([A-Za-z-]+(?: [a-z]+)?)(: |:|=| )/gm, '$1|');
 
-describe('/proxyMode and /configz (docs/spec/server.md §9)', () => {
+describe('/proxyMode and /configz (docs/internals/spec/server.md §9)', () => {
   it('names the mode, without a newline', async () => {
     const response = await served.get('/proxyMode');
     expect([response.status, await response.text()]).toEqual([200, 'nftables']);
@@ -64,7 +64,7 @@ describe('/proxyMode and /configz (docs/spec/server.md §9)', () => {
   });
 });
 
-describe('/healthz of the metrics server (docs/spec/server.md §9)', () => {
+describe('/healthz of the metrics server (docs/internals/spec/server.md §9)', () => {
   it.each([
     ['/healthz', 'ok'],
     ['/healthz/ping', 'ok'],
@@ -102,7 +102,7 @@ it('/flagz has a note above its text for people, and in no other form', async ()
   }
 });
 
-describe('/debug/flags (docs/spec/server.md §9)', () => {
+describe('/debug/flags (docs/internals/spec/server.md §9)', () => {
   it.each(['/debug/flags', '/debug/flags/', '/debug/flags/other'])('%s lists v', async (path) => {
     const response = await served.get(path);
     expect([response.status, response.headers.get('content-type')]).toEqual([
@@ -132,7 +132,7 @@ describe('/debug/flags (docs/spec/server.md §9)', () => {
   });
 });
 
-describe('/flagz (docs/spec/server.md §9)', () => {
+describe('/flagz (docs/internals/spec/server.md §9)', () => {
   it.each([' ', '*/*', 'text/plain', 'text/html, text/plain;q=0.5'])('is text for %s', async (accept) => {
     const response = await served.get('/flagz', accepting(accept));
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
@@ -183,7 +183,7 @@ describe('/flagz (docs/spec/server.md §9)', () => {
   });
 });
 
-describe('/statusz (docs/spec/server.md §9)', () => {
+describe('/statusz (docs/internals/spec/server.md §9)', () => {
   it('is text for people', async () => {
     clock.advance(3 * 3600_000 + 7 * 60_000 + 9_000);
     const text = withoutSeparators(await served.text('/statusz'));

@@ -48,7 +48,7 @@ async function profileAt(path: string): Promise<Read> {
 
 const kept: unknown[] = [];
 
-describe('/debug/pprof (docs/spec/server.md §9)', () => {
+describe('/debug/pprof (docs/internals/spec/server.md §9)', () => {
   it('leads to its index, which leads to the rest', async () => {
     const redirect = await served.get('/debug/pprof');
     expect([redirect.status, redirect.headers.get('location')]).toEqual([302, '/debug/pprof/']);

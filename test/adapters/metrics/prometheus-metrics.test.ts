@@ -89,7 +89,7 @@ function exercise(metrics: PrometheusMetrics): void {
   metrics.probed('livez', 200);
 }
 
-describe('the metrics of kube-proxy (docs/spec/server.md §10)', () => {
+describe('the metrics of kube-proxy (docs/internals/spec/server.md §10)', () => {
   it.each([
     ['nftables', false],
     ['nftables', true],

@@ -52,7 +52,7 @@ function waitFor(options: Parameters<typeof made>[0] = {}) {
 const IPS = { ips: [parseAddress('192.0.2.4')!] };
 const CIDRS = { podCIDRs: ['10.244.1.0/24'] };
 
-describe('AwaitNode (docs/spec/server.md §2)', () => {
+describe('AwaitNode (docs/internals/spec/server.md §2)', () => {
   it('waits for the list however long it takes, and not a moment longer than the Node needs', async () => {
     const { awaitNode, become, after } = waitFor();
     expect(await after(3_600 * SECOND)).toBe('waiting');

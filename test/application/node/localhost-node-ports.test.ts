@@ -17,7 +17,7 @@ function networks(part: Partial<NodeSettings>) {
   return { ipv4: ports('IPv4'), ipv6: ports('IPv6'), logger };
 }
 
-describe('node ports on loopback addresses (docs/spec/model.md §7)', () => {
+describe('node ports on loopback addresses (docs/internals/spec/model.md §7)', () => {
   it('answer in IPv4 where everything answers and the mode asks for it', () => {
     const { ipv4, ipv6 } = networks({ localhostNodePorts: true });
     expect(ipv4).toEqual({ nodePortIPs: 'all', localhostNodePorts: true });

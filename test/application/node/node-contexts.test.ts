@@ -125,7 +125,7 @@ describe('NodeContexts', () => {
     ]);
   });
 
-  it('primary, with a node that has one family, leaves the other open (docs/spec/model.md §7)', () => {
+  it('primary, with a node that has one family, leaves the other open (docs/internals/spec/model.md §7)', () => {
     state.applyNode(node(['192.0.2.4']));
     expect(contexts().of('IPv4', true).network.nodePortIPs).toEqual(['192.0.2.4']);
     expect(contexts().of('IPv6', true).network.nodePortIPs).toBe('all');

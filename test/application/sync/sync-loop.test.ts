@@ -305,7 +305,7 @@ describe('a sync that fails as a whole', () => {
   });
 });
 
-describe('latency of network programming (docs/spec/model.md §8)', () => {
+describe('latency of network programming (docs/internals/spec/model.md §8)', () => {
   it('is observed once for each trigger time that a sync carried', async () => {
     const bench = await new Bench({ minSyncPeriod: 1000 }).begin('a');
     bench.loop.pending.triggered('shop/a', START + 100);

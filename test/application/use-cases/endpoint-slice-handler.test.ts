@@ -78,7 +78,7 @@ describe('EndpointSliceHandler', () => {
   });
 });
 
-describe('trigger times (docs/spec/model.md §8)', () => {
+describe('trigger times (docs/internals/spec/model.md §8)', () => {
   const times = () => (bench.heard()[0] as { triggerTimes: number[] }).triggerTimes;
 
   it('are noted with the change, those after the start of the process', () => {

@@ -52,7 +52,7 @@ it('comes to the same every time', () => {
 const CLUSTERS = [500, 5_000];
 
 it('is printed with all events and clients, as the documentation shows it', () => {
-  const page = readFileSync(new URL('../../../docs/scale.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../../docs/evidence/scale.md', import.meta.url), 'utf8');
   const documented = page
     .split('\n')
     .filter((line) => / \| (500|5,000) \| (this proxy|client-go) \| /.test(line));

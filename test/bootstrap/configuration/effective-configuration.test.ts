@@ -2,7 +2,7 @@ import { parse as parseYaml } from 'yaml';
 import { effectiveConfiguration } from '../../../src/bootstrap/configuration/configuration-file.js';
 import { parse, parseFile } from './support.js';
 
-/** docs/spec/configuration.md §5: what is written with no other flags. */
+/** docs/internals/spec/configuration.md §5: what is written with no other flags. */
 const DEFAULTS = `
 apiVersion: kubeproxy.config.k8s.io/v1alpha1
 bindAddress: 0.0.0.0
@@ -32,7 +32,7 @@ winkernel: {enableDSR: false, forwardHealthCheckVip: false, networkName: "", roo
 
 const effective = (...argv: readonly string[]) => effectiveConfiguration(parse(argv));
 
-describe('effectiveConfiguration (docs/spec/configuration.md §5)', () => {
+describe('effectiveConfiguration (docs/internals/spec/configuration.md §5)', () => {
   it('is without flags what kube-proxy writes, in its order', () => {
     expect(JSON.stringify(effective())).toBe(JSON.stringify(parseYaml(DEFAULTS)));
   });

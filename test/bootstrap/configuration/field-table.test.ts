@@ -9,7 +9,7 @@ import { schema } from '../../../src/bootstrap/configuration/schema.js';
 import { parse, parseFile } from './support.js';
 
 /**
- * The rows of docs/spec/configuration.md §3: the field; its default as a file with this mode shows it (§3.1); another value;
+ * The rows of docs/internals/spec/configuration.md §3: the field; its default as a file with this mode shows it (§3.1); another value;
  * and what a zero becomes where it does not mean "unset". Undefined: left out of the file.
  */
 const FIELDS: readonly (readonly [path: string, mode: string, normal: unknown, other: unknown])[] = [
@@ -90,7 +90,7 @@ function shown(path: string, mode: string, given?: unknown): unknown {
   );
 }
 
-describe('fields (docs/spec/configuration.md §3)', () => {
+describe('fields (docs/internals/spec/configuration.md §3)', () => {
   it.each(FIELDS)('%s, in mode %j, is %j unless it is set', (path, mode, normal) => {
     expect(shown(path, mode)).toEqual(normal);
   });

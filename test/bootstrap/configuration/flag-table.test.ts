@@ -7,7 +7,7 @@ const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 
 /**
- * The rows of docs/spec/configuration.md §2 whose flags stand for fields: the flag, its default, a value to give it, the field,
+ * The rows of docs/internals/spec/configuration.md §2 whose flags stand for fields: the flag, its default, a value to give it, the field,
  * and what the value becomes there.
  */
 const FIELDS: readonly (readonly [
@@ -113,7 +113,7 @@ const OTHERS: readonly (readonly [
 const gateFor = (flag: string): readonly string[] =>
   flag.startsWith('log-') ? ['--feature-gates=LoggingAlphaOptions=true'] : [];
 
-describe('flags (docs/spec/configuration.md §2)', () => {
+describe('flags (docs/internals/spec/configuration.md §2)', () => {
   const defaults = new Map(flagValues(parse([])));
 
   it.each([...FIELDS, ...OTHERS])('--%s is %j unless it is given', (flag, normal) => {

@@ -12,7 +12,7 @@ const { configuration } = parseFile(
     'nftables: {masqueradeBit: 3, syncPeriod: 13s}',
 );
 
-describe('modeSettings (docs/spec/configuration.md §3.1)', () => {
+describe('modeSettings (docs/internals/spec/configuration.md §3.1)', () => {
   it.each([
     ['iptables', { masqueradeAll: true, masqueradeBit: 1, syncPeriod: 11_000, minSyncPeriod: 1_000 }],
     ['ipvs', { masqueradeAll: true, masqueradeBit: 1, syncPeriod: 12_000, minSyncPeriod: 2_000 }],
@@ -22,7 +22,7 @@ describe('modeSettings (docs/spec/configuration.md §3.1)', () => {
   });
 });
 
-describe('withMode (docs/spec/configuration.md §3.2)', () => {
+describe('withMode (docs/internals/spec/configuration.md §3.2)', () => {
   it('settles what an unset mode has left open', () => {
     expect(withMode(configuration, 'nftables')).toMatchObject({
       mode: 'nftables',

@@ -8,7 +8,7 @@ type Row = readonly [
   locked: boolean,
 ];
 
-/** The gates that every release has (docs/spec/configuration.md §7): stage as metrics show it, default, locked. */
+/** The gates that every release has (docs/internals/spec/configuration.md §7): stage as metrics show it, default, locked. */
 const ALWAYS: readonly Row[] = [
   ['AllAlpha', 'ALPHA', false, false],
   ['AllBeta', 'BETA', false, false],
@@ -23,7 +23,7 @@ const ALWAYS: readonly Row[] = [
   ['PreferSameTrafficDistribution', '', true, true],
 ];
 
-/** The others (docs/spec/changes-1.37.md §1.2). */
+/** The others (docs/internals/spec/changes-1.37.md §1.2). */
 const CHANGING: Readonly<Record<(typeof KUBERNETES_VERSIONS)[number], readonly Row[]>> = {
   '1.36': [
     ['NativeHistograms', 'ALPHA', false, false],

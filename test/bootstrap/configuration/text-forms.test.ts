@@ -9,7 +9,7 @@ import {
 } from '../../../src/bootstrap/configuration/value-types.js';
 import { parse } from './support.js';
 
-describe('lists on the command line (docs/spec/configuration.md §2: CSV)', () => {
+describe('lists on the command line (docs/internals/spec/configuration.md §2: CSV)', () => {
   it.each([
     ['a', ['a']],
     ['a,b', ['a', 'b']],
@@ -77,7 +77,7 @@ describe('numbers on the command line', () => {
   });
 });
 
-describe('the text that --write-config-to writes (docs/spec/configuration.md §5)', () => {
+describe('the text that --write-config-to writes (docs/internals/spec/configuration.md §5)', () => {
   const text = configurationText(
     parse([
       '--proxy-mode=nftables',

@@ -13,7 +13,7 @@ function problemsOfFlags(...argv: readonly string[]): readonly string[] {
   return configurationError(() => parse(argv)).problems;
 }
 
-describe('validation, by the rules of docs/spec/configuration.md §4.2', () => {
+describe('validation, by the rules of docs/internals/spec/configuration.md §4.2', () => {
   it('1: feature gates must be settable', () => {
     const error = configurationError(() => parseFile('featureGates: {NFTablesProxyMode: false}'));
     expect(error.message).toBe(

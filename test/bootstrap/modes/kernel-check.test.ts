@@ -1,6 +1,6 @@
 import { checkKernel } from '../../../src/bootstrap/modes/nftables-mode.js';
 
-describe('the check of the kernel version (docs/spec/nftables.md §1.1)', () => {
+describe('the check of the kernel version (docs/internals/spec/nftables.md §1.1)', () => {
   it.each(['5.13.0', '5.15.0-91-generic', '6.1.0-18-amd64', '10.0.1'])('accepts %s', (release) => {
     expect(() => checkKernel(release, {})).not.toThrow();
   });

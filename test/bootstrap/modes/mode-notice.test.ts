@@ -4,7 +4,7 @@ const since137 =
   'The ipvs proxier has been deprecated and will be disabled by default in Kubernetes 1.40 and removed in Kubernetes 1.43. ' +
   "Migrate to the 'nftables' proxier instead.";
 
-describe('what people are told of their mode (docs/spec/changes-1.37.md §2)', () => {
+describe('what people are told of their mode (docs/internals/spec/changes-1.37.md §2)', () => {
   it.each([
     [
       '1.36',

@@ -26,7 +26,7 @@ function flow(
   return { destination, destinationPort, replySource, source, isMasqueraded };
 }
 
-describe('the decision examples of docs/spec/conntrack.md §3, and where this goes beyond them', () => {
+describe('the decision examples of docs/internals/spec/conntrack.md §3, and where this goes beyond them', () => {
   const desired = new DesiredFlows();
   const dns = servicePort(
     [

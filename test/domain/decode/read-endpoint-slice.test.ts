@@ -8,7 +8,7 @@ const endpointOf = (endpoint: object, nodeName = 'n1') =>
     ?.endpoints[0];
 const TRIGGER = 'endpoints.kubernetes.io/last-change-trigger-time';
 
-describe('slices that are seen (docs/spec/model.md §3.1)', () => {
+describe('slices that are seen (docs/internals/spec/model.md §3.1)', () => {
   it.each([
     [
       'headless',
@@ -38,7 +38,7 @@ describe('slices that are seen (docs/spec/model.md §3.1)', () => {
   });
 });
 
-describe('ports of slices (docs/spec/model.md §3.3)', () => {
+describe('ports of slices (docs/internals/spec/model.md §3.3)', () => {
   it('an empty name is a name, a missing one is not; a port without a number is ignored; TCP is the default', () => {
     const { value, problems, notes } = read({
       ports: [
@@ -66,7 +66,7 @@ describe('ports of slices (docs/spec/model.md §3.3)', () => {
   });
 });
 
-describe('endpoints of slices (docs/spec/model.md §3.3)', () => {
+describe('endpoints of slices (docs/internals/spec/model.md §3.3)', () => {
   it('takes the first address, canonical; one without addresses is ignored', () => {
     const { value, problems } = read({
       endpoints: [{ addresses: ['010.244.1.05', '10.244.1.6'] }, { addresses: [] }, {}],
@@ -181,7 +181,7 @@ it('gives its endpoints the weight of the slice', () => {
   expect(notes).toEqual([expect.stringContaining('kube-proxy-ts/weight')]);
 });
 
-describe('trigger time (docs/spec/model.md §8)', () => {
+describe('trigger time (docs/internals/spec/model.md §8)', () => {
   const at = (text: unknown) => read({}, { annotations: { [TRIGGER]: text } });
 
   it.each([

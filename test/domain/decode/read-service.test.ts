@@ -6,7 +6,7 @@ import { rawService } from '../../support/objects.js';
 const read = (spec: object, rest: object = {}) => readService(rawService(spec, rest));
 const addresses = (...texts: string[]) => texts.map((text) => parseAddress(text));
 
-describe('Services that are seen (docs/spec/model.md §2.1)', () => {
+describe('Services that are seen (docs/internals/spec/model.md §2.1)', () => {
   it.each([
     [
       'another proxy',
@@ -70,7 +70,7 @@ describe('Services that are seen (docs/spec/model.md §2.1)', () => {
   });
 });
 
-describe('properties of Services (docs/spec/model.md §2.2)', () => {
+describe('properties of Services (docs/internals/spec/model.md §2.2)', () => {
   it('reads the worked example', () => {
     const { value, problems } = readService({
       metadata: { namespace: 'shop', name: 'cart' },

@@ -84,7 +84,7 @@ describe('forwardService', () => {
       'drop',
       'drop',
     ],
-  ])('outcome (docs/spec/model.md §5): %s', (_, parts, endpoints, internal, external) => {
+  ])('outcome (docs/internals/spec/model.md §5): %s', (_, parts, endpoints, internal, external) => {
     const entry = forward({ ...EXPOSED, ...parts }, endpoints);
     const [clusterIP, ...others] = entry.frontends;
     expect(clusterIP).toMatchObject({
@@ -115,7 +115,7 @@ describe('forwardService', () => {
       false,
       true,
     ],
-  ])('which endpoints are needed (docs/spec/model.md §2.2): %s', (_, parts, cluster, here) => {
+  ])('which endpoints are needed (docs/internals/spec/model.md §2.2): %s', (_, parts, cluster, here) => {
     const { endpoints } = forward(parts, [remote]);
     expect([endpoints.cluster !== undefined, endpoints.local !== undefined]).toEqual([cluster, here]);
   });

@@ -60,7 +60,7 @@ describe('ForwardingTable', () => {
     expect(update('shop/cart')).toEqual([['shop/cart/tcp/', false]]);
   });
 
-  it('counts a Local Service without any external frontend too (docs/spec/model.md §5)', () => {
+  it('counts a Local Service without any external frontend too (docs/internals/spec/model.md §5)', () => {
     state.applyService(service({ externalPolicyLocal: true }));
     state.applySlice(slice('a', [sliceEndpoint('10.0.0.1', { isLocal: true })]));
     update('shop/cart');

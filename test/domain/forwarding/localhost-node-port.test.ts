@@ -14,7 +14,7 @@ function relayed(parts: Partial<Service> = {}, endpoints = [HERE, ELSEWHERE]): u
   return found && { ...found, endpoints: found.endpoints.map(({ address }) => address) };
 }
 
-describe('localhostNodePort (docs/spec/changes-1.37.md §4.1)', () => {
+describe('localhostNodePort (docs/internals/spec/changes-1.37.md §4.1)', () => {
   it('leads a TCP node port to the endpoints of cluster traffic', () => {
     expect(relayed({ affinitySeconds: 60 })).toEqual({
       port: 30080,

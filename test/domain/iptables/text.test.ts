@@ -12,7 +12,7 @@ import { comment, quoted, UnsafeRuleTextError } from '../../../src/domain/iptabl
 import { renderSave } from '../../support/iptables/render-save.js';
 import type { Protocol } from '../../../src/domain/model/service-port-name.js';
 
-describe('names of chains (docs/spec/iptables.md §8.3)', () => {
+describe('names of chains (docs/internals/spec/iptables.md §8.3)', () => {
   const namesOf = (namespace: string, name: string, port: string, protocol: Protocol) =>
     new ServiceChainNames({ namespace, name, port, protocol });
 

@@ -89,7 +89,7 @@ const DNS: Sample = [
   [endpoint('10.244.2.53', { port: 5353 })],
 ];
 
-describe('the worked example (docs/spec/ipvs.md §11)', () => {
+describe('the worked example (docs/internals/spec/ipvs.md §11)', () => {
   const { servers, addresses, members, chain } = tablesOf([CART, [WEB, WEB_ENDPOINTS], DNS]);
 
   it('has these virtual servers', () => {

@@ -19,7 +19,7 @@ describe.each(IP_FAMILIES)("over our table, kube-proxy's first transaction (%s)"
         return [set.name, `${setKeyword(set)} ${lines.join(' ; ')}`];
       }),
     );
-    // kube-proxy 1.37, with node ports on loopback addresses rejected (docs/spec/changes-1.37.md §4.2).
+    // kube-proxy 1.37, with node ports on loopback addresses rejected (docs/internals/spec/changes-1.37.md §4.2).
     declared.push(['localhost-nodeport-reject-ports', 'map type inet_proto . inet_service : verdict']);
     for (const [name, declaration] of declared)
       if (ours.has(name!)) expect([name, ours.get(name!)]).toEqual([name, declaration]);

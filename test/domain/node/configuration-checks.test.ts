@@ -20,7 +20,7 @@ const FACTS: FamilyFacts = {
 const facts = (parts: Partial<FamilyFacts>): FamilyFacts => ({ ...FACTS, ...parts });
 const onlyIPv4: Partial<FamilyFacts> = { supported: ['IPv4'] };
 
-describe('nodePortWarning (docs/spec/server.md §5.1)', () => {
+describe('nodePortWarning (docs/internals/spec/server.md §5.1)', () => {
   const V4 = '192.0.2.4/32';
   const V6 = 'fd00::4/128';
   const unset = /^nodePortAddresses is unset; .* on all local IPs\..*`--nodeport-addresses primary`$/;
@@ -49,7 +49,7 @@ describe('nodePortWarning (docs/spec/server.md §5.1)', () => {
   });
 });
 
-describe('unsupportedPrimary (docs/spec/server.md §5.2)', () => {
+describe('unsupportedPrimary (docs/internals/spec/server.md §5.2)', () => {
   it('is the primary family that the machine cannot serve', () => {
     expect(unsupportedPrimary(facts(onlyIPv4))).toBeUndefined();
     expect(unsupportedPrimary(facts({ ...onlyIPv4, primaryFamily: 'IPv6' }))).toBe(
@@ -61,7 +61,7 @@ describe('unsupportedPrimary (docs/spec/server.md §5.2)', () => {
   });
 });
 
-describe('familyProblems (docs/spec/server.md §5.3)', () => {
+describe('familyProblems (docs/internals/spec/server.md §5.3)', () => {
   const V6 = 'fd00::/48';
   const NONE = { problems: [], fatal: false };
 

@@ -14,7 +14,7 @@ const NOTHING: ConntrackSettings = {
   udpStreamTimeout: 0,
 };
 
-describe('conntrackMaximum (docs/spec/server.md §4)', () => {
+describe('conntrackMaximum (docs/internals/spec/server.md §4)', () => {
   it.each([
     [0, 131_072, 8, 0],
     [32_768, 131_072, 2, 131_072],

@@ -16,7 +16,7 @@ const settings: LocalTrafficSettings = {
   interfaceNamePrefix: 'veth',
 };
 
-describe('localTrafficDetector (docs/spec/model.md §6)', () => {
+describe('localTrafficDetector (docs/internals/spec/model.md §6)', () => {
   it('ClusterCIDR: the first cluster CIDR of the family, masked', () => {
     expect(localTrafficDetector('IPv4', settings)).toEqual({
       kind: 'cidr',

@@ -9,7 +9,7 @@ import {
 
 const ips = (...texts: readonly string[]) => texts.map((text) => parseAddress(text)!);
 
-describe('nodeIPs (docs/spec/server.md §2)', () => {
+describe('nodeIPs (docs/internals/spec/server.md §2)', () => {
   const internal = (address: string) => ({ type: 'InternalIP', address });
   const external = (address: string) => ({ type: 'ExternalIP', address });
 
@@ -34,7 +34,7 @@ describe('nodeIPs (docs/spec/server.md §2)', () => {
   });
 });
 
-describe('selectNodeAddresses (the table of docs/spec/server.md §3)', () => {
+describe('selectNodeAddresses (the table of docs/internals/spec/server.md §3)', () => {
   it.each([
     [[], '0.0.0.0', 'IPv4', '127.0.0.1', '::1'],
     [[], '2001:db8::7', 'IPv6', '127.0.0.1', '2001:db8::7'],

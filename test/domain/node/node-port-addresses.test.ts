@@ -8,7 +8,7 @@ import {
 } from '../../../src/domain/node/node-addresses.js';
 const cidrs = (...texts: readonly string[]) => texts.map((text) => parseCidr(text)!);
 
-describe('expandNodePortAddresses (docs/spec/changes-1.37.md §1, §3)', () => {
+describe('expandNodePortAddresses (docs/internals/spec/changes-1.37.md §1, §3)', () => {
   const node = (...texts: readonly string[]) =>
     selectNodeAddresses(
       texts.map((text) => parseAddress(text)!),
@@ -37,7 +37,7 @@ describe('expandNodePortAddresses (docs/spec/changes-1.37.md §1, §3)', () => {
   });
 });
 
-describe('nodePortAddressesOf (docs/spec/model.md §7)', () => {
+describe('nodePortAddressesOf (docs/internals/spec/model.md §7)', () => {
   it('keeps the CIDRs of the family', () => {
     const list = ['10.0.0.0/8', 'fd00::/64', '192.168.0.1/24'];
     expect(nodePortAddressesOf('IPv4', list)).toEqual({

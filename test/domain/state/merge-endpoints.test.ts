@@ -8,7 +8,7 @@ const UNNAMED = { port: '', protocol: 'TCP' } as const;
 const draining = { ready: false, terminating: true };
 const places = (slices: readonly EndpointSlice[]) => mergeEndpoints(slices)(UNNAMED).map(endpointPlace);
 
-describe('mergeEndpoints (docs/spec/model.md §3.3)', () => {
+describe('mergeEndpoints (docs/internals/spec/model.md §3.3)', () => {
   it('merges slices, sorted bytewise by the place', () => {
     expect(
       places([

@@ -39,7 +39,7 @@ describe('PendingChanges', () => {
     expect(pending.dequeue()).toMatchObject({ everyService: false, node: false });
   });
 
-  it('keeps trigger times with repeats, and drops those of a Service that loses a slice (docs/spec/model.md §8)', () => {
+  it('keeps trigger times with repeats, and drops those of a Service that loses a slice (docs/internals/spec/model.md §8)', () => {
     const pending = new PendingChanges();
     pending.triggered('a/b', 1);
     pending.triggered('a/b', 1);

@@ -4,7 +4,7 @@ import type { Mode } from '../world/settings.js';
 
 const REASON = 'ProgrammingFailed';
 const HARMLESS: ReadonlySet<string> = new Set(['start', 'put', 'delete', 'flows', 'trouble']);
-/** Errors that say nothing of what is written (docs/recovery.md). */
+/** Errors that say nothing of what is written (docs/behavior/recovery.md). */
 const OF_THE_MOMENT: ReadonlySet<string> = new Set([
   'ENOMEM',
   'ENOBUFS',
@@ -47,7 +47,9 @@ export function isAboutRules(fault: Step): boolean {
   return OF_RULES.has(errorOf(fault));
 }
 
-/** Whether a Service may be blamed that has not changed: iptables-restore writes chains that have rules of all (docs/recovery.md). */
+/**
+ * Whether a Service may be blamed that has not changed: iptables-restore writes chains that have rules of all (docs/behavior/recovery.md).
+ */
 export function mayConcernOthers({ name, args: [kind = ''] }: Step): boolean {
   return name === 'program-fault' && kind !== 'set-lines-refused';
 }

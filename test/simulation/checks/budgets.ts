@@ -50,14 +50,23 @@ const LEAVES_SILENCE: ReadonlySet<string> = new Set([
 
 const OTHERS: ReadonlySet<string> = new Set(['foreign', 'kube-proxy', 'go-back']);
 
-/** What is refused while such a thing goes on is tried again: after a second, then after twice as long each time (docs/recovery.md). */
+/**
+ * What is refused while such a thing goes on is tried again: after a second, then after twice as long each time
+ * (docs/behavior/recovery.md).
+ */
 const REFUSING: Readonly<Record<string, readonly string[]>> = {
   'kernel-fault': ['batches', 'service', 'virtual-servers'],
   'program-fault': ['fails', 'rules-refused', 'set-lines-refused'],
 };
-/** Simulated milliseconds: within which changes of users are programmed, in the modes that write each at once and in those that space writes. */
+/**
+ * Simulated milliseconds: within which changes of users are programmed, in the modes that write each at once and in those that space
+ * writes.
+ */
 const AT_ONCE = { nftables: 1_000, iptables: 3_000, ipvs: 3_000, userspace: 3_000 } as const;
-/** The same for requests to the API server; then it may wait for another second, as one server asks for, and lists (docs/life-cycle.md). */
+/**
+ * The same for requests to the API server; then it may wait for another second, as one server asks for, and lists
+ * (docs/behavior/life-cycle.md).
+ */
 const REQUESTS = { least: 1_600, most: 60_000, besides: 8_000 } as const;
 /** A watch that gets nothing is closed after two minutes and a half. */
 const SILENT_WATCH = 150_000;
@@ -67,7 +76,7 @@ const RESTART = 10_000;
 const START = 3_000;
 /** An iptables tool that hangs is given up. */
 const TOOL_GIVEN_UP = 300_000;
-/** An endpoint falls silent for 20 s, and is ejected for half a minute at first (docs/failover.md). */
+/** An endpoint falls silent for 20 s, and is ejected for half a minute at first (docs/behavior/failover.md). */
 const EJECTION = 60_000;
 /** Rules of other modes are removed once those of the present one have been there for ten seconds, if some are rejected. */
 const OTHER_MODES = 15_000;
@@ -75,10 +84,16 @@ const OTHER_MODES = 15_000;
 const NODE = 2_000;
 /** What came while two Services had an address, until one of them is gone. */
 const SHARED_ADDRESS = 2_500;
-/** Mode nftables hears of every write of others, and repairs within a second or two (docs/nftables-layout.md); the others look once in a sync period. */
+/**
+ * Mode nftables hears of every write of others, and repairs within a second or two (docs/internals/nftables.md); the others look once in a
+ * sync period.
+ */
 const REPAIR = { nftables: 5_000, iptables: 40_000, ipvs: 40_000, userspace: 40_000 } as const;
 
-/** A rule has come in place of one of the same size, of which iptables-legacy shows nothing: it is found when all is compared (docs/iptables.md). */
+/**
+ * A rule has come in place of one of the same size, of which iptables-legacy shows nothing: it is found when all is compared
+ * (docs/internals/iptables.md).
+ */
 const UNSEEN = 'iptables-move-rule';
 /** That may take such a part of the time, and a start counts as one, however long it waited for a lock; after an hour it is done anyway. */
 const COMPARED = { share: 5_000, within: 3_600_000 } as const;
@@ -89,8 +104,8 @@ export const STARTED = 'programmed everything';
 type Delay = readonly [kind: string, milliseconds: number];
 
 /**
- * How long it may take until the kernel has everything, after all that has happened is over, in milliseconds: each kind of trouble among these
- * steps delays it as the documents have it.
+ * How long it may take until the kernel has everything, after all that has happened is over, in milliseconds: each kind of trouble among
+ * these steps delays it as the documents have it.
  */
 export function timeToQuiet(simulation: Simulation, steps: readonly Step[]): number {
   const { cluster, mode, modes, world } = simulation;
@@ -149,7 +164,7 @@ function longestPause(args: readonly string[]): number {
   return Math.max(0, ...args.map(Number).filter((number) => number >= 0));
 }
 
-/** How far apart the arguments want writes to be (docs/configuration.md), in milliseconds. */
+/** How far apart the arguments want writes to be (docs/configuration/README.md), in milliseconds. */
 export function minSyncPeriod(simulation: Simulation): number {
   return 1_000 * parseFloat(simulation.argument('--iptables-min-sync-period=') ?? '0');
 }

@@ -14,7 +14,8 @@ type Slices = ReadonlyMap<string, ApiObject>;
 
 /**
  * The states of a Service that the program may know, by what leads from one to the next: it hears of Nodes, of Services and of slices each
- * in the order in which they were written, so that it goes from a state only to one that is later in some of these ways, and earlier in none.
+ * in the order in which they were written, so that it goes from a state only to one that is later in some of these ways, and earlier in
+ * none.
  */
 export interface Course {
   /** So many there were of the node, of the Service, and of its slices. */
@@ -82,8 +83,8 @@ export class ClusterHistory {
   writes = 0;
 
   /**
-   * Lists come piece by piece: by small pages, or by streams in small pieces. What a piece has is known with it, and programmed: the program
-   * delivers objects as they arrive.
+   * Lists come piece by piece: by small pages, or by streams in small pieces. What a piece has is known with it, and programmed: the
+   * program delivers objects as they arrive.
    */
   private inPieces: 'no' | 'until quiet' | 'for good' = 'no';
 
@@ -192,7 +193,7 @@ export class ClusterHistory {
     return this.services.flatMap((service) => this.current(service));
   }
 
-  /** The same without the frontends that another Service has (docs/differences.md). */
+  /** The same without the frontends that another Service has (docs/behavior/differences.md). */
   get owned(): readonly ExpectedPort[] {
     const { ports, version } = this;
     if (this.ownedAt?.version !== version) {

@@ -7,7 +7,7 @@ import {
 import type { Simulation } from '../simulation.js';
 import { lasting } from './lasting.js';
 
-/** Milliseconds: drained real servers are looked for once a minute (docs/spec/ipvs.md §8). */
+/** Milliseconds: drained real servers are looked for once a minute (docs/internals/spec/ipvs.md §8). */
 const DELETED_WITHIN = 75_000;
 /** Milliseconds within which the program has programmed its last change. */
 const KNOWN_WITHIN = 10_000;

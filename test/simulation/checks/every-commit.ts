@@ -12,8 +12,8 @@ import { drains } from './service-addresses.js';
 import type { Violation } from './violation.js';
 
 /**
- * Simulated milliseconds after which the program has looked whether others wrote, and repaired what they did (docs/nftables-layout.md). Before
- * that nothing may show of damage to what no Service uses at the moment, and the next Service that does meets it.
+ * Simulated milliseconds after which the program has looked whether others wrote, and repaired what they did (docs/internals/nftables.md).
+ * Before that nothing may show of damage to what no Service uses at the moment, and the next Service that does meets it.
  */
 const NOTICED_WITHIN = { nftables: 3_500, iptables: 0, ipvs: 0, userspace: 0 } as const;
 
@@ -65,7 +65,9 @@ export class EveryCommit {
     this.damaged = 'no';
   }
 
-  /** All is quiet, as far as packets tell: everything is there again, unless what was damaged shows nowhere, and was not looked at since. */
+  /**
+   * All is quiet, as far as packets tell: everything is there again, unless what was damaged shows nowhere, and was not looked at since.
+   */
   settled(): void {
     const mayBeDamaged =
       this.damaged === 'until repaired' && this.simulation.world.now < repairedUntil(this.simulation);
@@ -114,7 +116,7 @@ export class EveryCommit {
         if (!modes.some((mode) => isAllowed(fate, allowed, mode, isQuiet))) {
           if (this.passesToAnother(frontend)) continue;
           if (this.isOpenUntilIpvsEnds(service, frontend, modes)) continue;
-          // A virtual server that waits for its last connections refuses what rules would drop (docs/life-cycle.md).
+          // A virtual server that waits for its last connections refuses what rules would drop (docs/behavior/life-cycle.md).
           if (isAsUnanswered(fate, allowed) && drains(this.simulation, frontend.address)) continue;
           const { address = 'node', port: number } = frontend;
           return `${port.key} at ${address} ${number} from ${client.kind} ${client.source}: ${fate}; expected ${[...allowed].join(' | ')}`;
@@ -152,7 +154,7 @@ export class EveryCommit {
 
   /**
    * Rules of mode iptables have the place of those that closed a load balancer's address of mode ipvs to some sources: one that nobody has
-   * any more, or that the program does not know of yet, is open until its virtual server goes (docs/simulation.md).
+   * any more, or that the program does not know of yet, is open until its virtual server goes (docs/internals/simulation.md).
    */
   private isOpenUntilIpvsEnds(
     service: string,

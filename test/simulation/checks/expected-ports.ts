@@ -12,7 +12,7 @@ export interface ExpectedFrontend extends Frontend {
 
 export type ExpectedEndpoint = Endpoint;
 
-/** One port of a Service in one family, as the model of docs/spec has it, with the weights of its endpoints. */
+/** One port of a Service in one family, as the model of docs/internals/spec has it, with the weights of its endpoints. */
 export interface ExpectedPort extends ServicePort, Selection {
   /** As the program names it: `shop/cart:http`, with its protocol. */
   readonly key: string;
@@ -33,7 +33,7 @@ export interface ExpectedPort extends ServicePort, Selection {
   readonly localNetwork: string;
 }
 
-/** Without external traffic, internalTrafficPolicy Local leaves only the endpoints of this node (docs/spec/ipvs.md §4.5). */
+/** Without external traffic, internalTrafficPolicy Local leaves only the endpoints of this node (docs/internals/spec/ipvs.md §4.5). */
 export function usesCluster(port: ServicePort): boolean {
   return !port.internalPolicyLocal || port.isExternallyAccessible;
 }
@@ -44,7 +44,7 @@ export interface ExpectedNode {
   readonly zone: string;
   /** That its Node object has first, of each family. */
   readonly addresses: Readonly<Record<IpFamily, string>>;
-  /** Whose traffic is that of local pods (docs/spec/model.md §7): of each family. */
+  /** Whose traffic is that of local pods (docs/internals/spec/model.md §7): of each family. */
   readonly localNetworks: Readonly<Record<IpFamily, string>>;
 }
 
@@ -85,7 +85,7 @@ export function expectedPorts(
   );
 }
 
-/** Where all have weight 0, all count alike (docs/load-balancing.md). */
+/** Where all have weight 0, all count alike (docs/configuration/load-balancing.md). */
 function byWeight(list: readonly ExpectedEndpoint[]) {
   const chosen = list.filter(({ weight }) => weight > 0);
   if (chosen.length === 0) return { chosen: list.map((one) => ({ ...one, weight: 1 })), weightless: [] };

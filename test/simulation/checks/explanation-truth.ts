@@ -43,7 +43,7 @@ function falseOf(
   const askedFor = port.frontends.map(({ kind, address, port: number }) => `${kind} ${address} ${number}`);
   if (!isSame(places, askedFor)) return `that it has the frontends ${places.join(', ')}`;
   const used = endpoints.filter((each) => each.used).map(placeOf);
-  // It knows neither policies nor zones (docs/userspace-mode.md).
+  // It knows neither policies nor zones (docs/internals/userspace.md).
   if (mode === 'userspace') return undefined;
   const serving = [...(usesCluster(port) ? port.cluster : []), ...(usesLocal(port) ? port.local : [])];
   if (!isSame(used, serving.map(placeOf))) return `that connections lead to ${used.join(', ') || 'nothing'}`;

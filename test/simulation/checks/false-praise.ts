@@ -23,16 +23,16 @@ const KNOWN_TO_IT: ReadonlySet<string> = new Set([
   ...['program-fault', 'kernel-fault'],
 ]);
 /**
- * What status says of what may still serve a former port, and nothing tells whose it was: rules that stay for what cannot be read, or is not
- * valid (docs/life-cycle.md), and what an earlier process left and the kernel does not remove (docs/recovery.md).
+ * What status says of what may still serve a former port, and nothing tells whose it was: rules that stay for what cannot be read, or is
+ * not valid (docs/behavior/life-cycle.md), and what an earlier process left and the kernel does not remove (docs/behavior/recovery.md).
  */
 const KEEPS_FORMER = ['rules that no object explains are kept', 'of rules that no Service has'];
 /** What it hears of late, or not at all. */
 const UNHEARD: ReadonlySet<string> = new Set(['notifications', 'commits']);
 
 /**
- * What packets meet although the program says that all is good and in sync, or that this Service is programmed; undefined if it does not say
- * so, or rightly, or where it may not know.
+ * What packets meet although the program says that all is good and in sync, or that this Service is programmed; undefined if it does not
+ * say so, or rightly, or where it may not know.
  */
 export async function falsePraise(
   simulation: Simulation,
@@ -52,7 +52,8 @@ export async function falsePraise(
   if (answer?.status !== 200) return undefined;
   const { state, inSync, reasons } = JSON.parse(answer.body) as ProxyStatus;
   if (state === 'ok' && inSync) return everyCommit.presentProblem([simulation.mode]);
-  // The list says what of the present mode is written; that packets may meet rules of another one until these are removed, the status has said.
+  // The list says what of the present mode is written; that packets may meet rules of another one until these are removed, the status has
+  // said.
   if (simulation.modes.size > 1) return undefined;
   const list = await ask(world, METRICS, '/debug/services').catch(() => undefined);
   if (list?.status !== 200) return undefined;

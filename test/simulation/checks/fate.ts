@@ -18,7 +18,7 @@ const PROCESS = 'process 0';
 /** Of what is allowed. */
 const PLACES = new WeakMap<ReadonlySet<Fate>, ReadonlySet<string>>();
 
-/** By the model of docs/spec. */
+/** By the model of docs/internals/spec. */
 export function expectedFate(
   port: ExpectedPort,
   frontend: ExpectedFrontend,
@@ -47,8 +47,8 @@ export function unclaimedFate(isClusterIP: boolean, isInServiceRange: boolean, m
 }
 
 /**
- * Whether packets may be dropped until the nat table leads them on: of the tables of iptables mode `filter` is committed first, and its rules
- * drop what no chain of `nat` has admitted (docs/spec/iptables.md).
+ * Whether packets may be dropped until the nat table leads them on: of the tables of iptables mode `filter` is committed first, and its
+ * rules drop what no chain of `nat` has admitted (docs/internals/spec/iptables.md).
  */
 export function isClosedFirst(port: ExpectedPort, { kind }: ExpectedFrontend, mode: Mode): boolean {
   if (mode !== 'iptables' || kind === 'cluster-ip') return false;
@@ -96,7 +96,8 @@ export function isAllowed(fate: Fate, allowed: ReadonlySet<Fate>, mode: Mode, is
     return [...allowed].every((one) => placesOf(one).length === 0);
   }
   if (mode !== 'ipvs') return false;
-  // Services that nobody serves have virtual servers, too, in the end: one that is only tried again later is taken for lost with the next change.
+  // Services that nobody serves have virtual servers, too, in the end: one that is only tried again later is taken for lost with the next
+  // change.
   if (isQuiet && fate === 'untouched') return false;
   const places = placesOf(fate);
   // While virtual servers are written, some of the endpoints; in the end all of them.

@@ -4,9 +4,9 @@ import type { Simulation } from '../simulation.js';
 /**
  * A flow that leads to an endpoint that serves no more; undefined if there is none. One of another protocol than UDP counts
  * while it has no answer, and its frontend is there: nothing tells of frontends that went while no proxy ran. Of UDP, the rules of the
- * same mode do (docs/differences.md), unless a process was killed after it had removed them, or others removed them. At an address that
- * the node lost while no proxy ran, other programs may translate flows to the number of a node port: nothing tells theirs from ours
- * (docs/simulation.md).
+ * same mode do (docs/behavior/differences.md), unless a process was killed after it had removed them, or others removed them. At an address
+ * that the node lost while no proxy ran, other programs may translate flows to the number of a node port: nothing tells theirs from ours
+ * (docs/internals/simulation.md).
  */
 export function staleFlow(simulation: Simulation): string | undefined {
   const { world, history, modes, lostUnseen, unknownFlows, mayForgetFrontends } = simulation;

@@ -11,7 +11,7 @@ const PORTS = 200;
 /** A port for health checks that does not listen although a Service has it, or listens although none has; undefined if there is none. */
 export function wrongHealthPort(simulation: Simulation): string | undefined {
   const { mode, world } = simulation;
-  // docs/spec/userspace.md
+  // docs/internals/spec/userspace.md
   if (mode === 'userspace') return undefined;
   const expected = new Map(
     presentModel(simulation)
@@ -29,7 +29,7 @@ export function wrongHealthPort(simulation: Simulation): string | undefined {
   return undefined;
 }
 
-/** A port for health checks that answers otherwise than the model of docs/spec; undefined if there is none. */
+/** A port for health checks that answers otherwise than the model of docs/internals/spec; undefined if there is none. */
 export async function falseHealthAnswer(simulation: Simulation): Promise<string | undefined> {
   const { mayBeEjected, mode, world } = simulation;
   if (mode === 'userspace') return undefined;
@@ -47,7 +47,7 @@ export async function falseHealthAnswer(simulation: Simulation): Promise<string 
   return undefined;
 }
 
-/** What the model of docs/spec makes of the objects that there are now. */
+/** What the model of docs/internals/spec makes of the objects that there are now. */
 export function presentModel({ cluster, history, world }: Simulation): Model {
   const { name, zone, addresses } = history.ofNode;
   const objects = (collection: string) => cluster.api.store.list(collection) as unknown;

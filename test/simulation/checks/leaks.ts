@@ -7,7 +7,10 @@ import { openOf } from './remains.js';
 const TIMES = 6;
 /** Milliseconds between two changes, until it is programmed in every mode. */
 const PAUSE = 2_500;
-/** Milliseconds until what is late has ended, too: connections to endpoints that are gone are watched for five minutes (docs/failover.md). */
+/**
+ * Milliseconds until what is late has ended, too: connections to endpoints that are gone are watched for five minutes
+ * (docs/behavior/failover.md).
+ */
 const FORGOTTEN = 320_000;
 /** Its number, of which no other Service's is. */
 const NUMBER = 150;
@@ -24,8 +27,8 @@ const COMES_AND_GOES: ServiceDescription = {
 };
 
 /**
- * What the program has more of each time a Service has come and gone: timers, connections, files; or a collection that grows. To be called when all is
- * quiet; undefined if there is nothing.
+ * What the program has more of each time a Service has come and gone: timers, connections, files; or a collection that grows. To be called
+ * when all is quiet; undefined if there is nothing.
  */
 export async function leak(simulation: Simulation): Promise<string | undefined> {
   const { cluster, world } = simulation;

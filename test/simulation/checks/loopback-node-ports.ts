@@ -6,7 +6,7 @@ import { actualFate } from './fate.js';
 const LOCALHOST = { IPv4: '127.0.0.1', IPv6: '::1' } as const;
 
 /**
- * What is wrong with packets of the node to node ports on loopback addresses, as docs/spec/changes-1.37.md §4 has it for mode
+ * What is wrong with packets of the node to node ports on loopback addresses, as docs/internals/spec/changes-1.37.md §4 has it for mode
  * nftables; undefined: nothing.
  */
 export function wrongOnLoopback(simulation: Simulation): string | undefined {

@@ -10,7 +10,7 @@ export function promisesNothing(
   isQuiet: boolean,
 ): boolean {
   const isExternal = kind === 'external-ip' || kind === 'load-balancer-ip';
-  // docs/spec/userspace.md: no SCTP; the node's own packets to external addresses stay as they are.
+  // docs/internals/spec/userspace.md: no SCTP; the node's own packets to external addresses stay as they are.
   if (mode === 'userspace') return protocol === 'SCTP' || (isExternal && client.kind === 'node');
   // Until the node has the address, its own packets leave with another source than those that ranges are asked about.
   return mode === 'ipvs' && !isQuiet && kind === 'load-balancer-ip' && client.kind === 'node';

@@ -10,7 +10,7 @@ const UNSERVED: ReadonlySet<string> = new Set(['untouched', 'reject', 'drop']);
 
 /**
  * What is wrong with node ports at other addresses than that of the Node object: at those that the node has and that were asked for they
- * are served, at all others not (docs/spec/model.md §7); undefined: nothing.
+ * are served, at all others not (docs/internals/spec/model.md §7); undefined: nothing.
  */
 export function wrongAtOtherAddresses(simulation: Simulation): string | undefined {
   const { history, mode, modes, world } = simulation;

@@ -51,8 +51,8 @@ export class RemovedEndpoints {
   }
 
   /**
-   * Ejected endpoints come back. Of two modes either may answer, and in mode userspace the process does. What is refused in the middle has its former rules again, in
-   * modes that write in several steps (docs/recovery.md).
+   * Ejected endpoints come back. Of two modes either may answer, and in mode userspace the process does. What is refused in the middle has
+   * its former rules again, in modes that write in several steps (docs/behavior/recovery.md).
    */
   private goesOnlyOn(): boolean {
     const { history, mayBeEjected, mode, modes, refusedSince, settledBy, world } = this.simulation;

@@ -8,7 +8,10 @@ export function drains({ mode, world }: Simulation, address: string | undefined)
   return mode !== 'ipvs' && [...world.machine.links.addresses(DEVICE)].some((one) => one.address === address);
 }
 
-/** An address that mode ipvs has on its device although no Service has it any more (docs/spec/ipvs.md §3); undefined if there is none. */
+/**
+ * An address that mode ipvs has on its device although no Service has it any more (docs/internals/spec/ipvs.md §3); undefined if there is
+ * none.
+ */
 export function surplusAddress({ history, mode, world }: Simulation): string | undefined {
   if (mode !== 'ipvs') return undefined;
   const wanted = new Set(history.ports.flatMap(({ frontends }) => frontends.map(({ address }) => address)));
@@ -18,8 +21,8 @@ export function surplusAddress({ history, mode, world }: Simulation): string | u
 }
 
 /**
- * A frontend of an address without its virtual server; undefined if there is none. Where nobody serves it, packets may not tell: at an address
- * of which another port has one, rules refuse what no virtual server takes.
+ * A frontend of an address without its virtual server; undefined if there is none. Where nobody serves it, packets may not tell: at an
+ * address of which another port has one, rules refuse what no virtual server takes.
  */
 export function missingServer({ history, mode, world }: Simulation): string | undefined {
   if (mode !== 'ipvs') return undefined;

@@ -10,13 +10,16 @@ import {
 } from './expected-ports.js';
 
 /**
- * Tables of slots follow weights to about a percent: those of Maglev and of least connections, and those of Services with affinity in nftables
- * mode. Rules of iptables mode follow them to a step of the match `statistic`.
+ * Tables of slots follow weights to about a percent: those of Maglev and of least connections, and those of Services with affinity in
+ * nftables mode. Rules of iptables mode follow them to a step of the match `statistic`.
  */
 const TABLE_WITHIN = 0.01;
 const WITHIN = 1e-6;
 
-/** An endpoint that gets another part of new connections than its weight asks for (docs/load-balancing.md); undefined if there is none. */
+/**
+ * An endpoint that gets another part of new connections than its weight asks for (docs/configuration/load-balancing.md); undefined if there
+ * is none.
+ */
 export function wrongShare(simulation: Simulation): string | undefined {
   const { history, mode, world } = simulation;
   if (mode === 'userspace') return undefined;
@@ -54,7 +57,9 @@ function problemOf(
   return undefined;
 }
 
-/** An endpoint of weight 0 that mode ipvs does not keep as a real server of weight 0 (docs/ipvs-mode.md); undefined if there is none. */
+/**
+ * An endpoint of weight 0 that mode ipvs does not keep as a real server of weight 0 (docs/internals/ipvs.md); undefined if there is none.
+ */
 export function missingWeightless({ history, mode, world }: Simulation): string | undefined {
   if (mode !== 'ipvs') return undefined;
   for (const port of history.owned)

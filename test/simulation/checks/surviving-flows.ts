@@ -4,8 +4,9 @@ import type { Simulation } from '../simulation.js';
 import type { ExpectedPort } from './expected-ports.js';
 
 /**
- * Flows to endpoints that serve, by every state of the cluster that the program may know, are never removed by it (docs/spec/model.md), unless
- * their Service admits other clients now (docs/differences.md): then an answered one of TCP stays.
+ * Flows to endpoints that serve, by every state of the cluster that the program may know, are never removed by it
+ * (docs/internals/spec/model.md), unless their Service admits other clients now (docs/behavior/differences.md): then an answered one of TCP
+ * stays.
  */
 export class SurvivingFlows {
   constructor(private readonly simulation: Simulation) {}

@@ -12,7 +12,7 @@ const CLIENT = { IPv4: '10.244.1.250', IPv6: 'fd00:10:244:1::fa' } as const;
 
 /**
  * What is wrong with packets to an address without a Service: in mode nftables they are dropped if it is of a service range, and nothing
- * happens to others (docs/spec/nftables.md); undefined: nothing.
+ * happens to others (docs/internals/spec/nftables.md); undefined: nothing.
  */
 export function wrongAtUnusedAddress({ cluster, modes, world }: Simulation): string | undefined {
   if (modes.size > 1) return undefined;

@@ -10,7 +10,7 @@ export interface WayToWrite {
   readonly together: number;
   /** So many milliseconds after a verification has begun it writes at the latest. */
   readonly readsFor: number;
-  /** Milliseconds between two syncs at least (docs/configuration.md); with 0 each change is written at once. */
+  /** Milliseconds between two syncs at least (docs/configuration/README.md); with 0 each change is written at once. */
   readonly pause: number;
   /** How often what a round counts as one write may be refused. Missing: a round writes in steps, which have no limit of their own. */
   readonly refusalsOfWrite?: number;
@@ -38,7 +38,8 @@ export const WAYS_TO_WRITE: Readonly<Partial<Record<Mode, WayToWrite>>> = {
     refusalsOfWrite: 2,
   },
   ipvs: {
-    // Of a write of many steps those that are not refused are taken each time, and where there are two families, steps do not tell whose they are.
+    // Of a write of many steps those that are not refused are taken each time, and where there are two families, steps do not tell whose
+    // they are.
     follow: ({ world: { machine, settings } }, tried) => {
       const [family, other] = settings.families;
       const refused = (isTaken: boolean): void => {

@@ -25,7 +25,7 @@ const SYNC_PERIOD = { usual: 30, argument: '--iptables-sync-period=' } as const;
 /** What is logged when some changes are written. */
 const WRITTEN = 'changes programmed';
 
-/** How often the program has tried to write since all was quiet: what is refused costs few writes (docs/recovery.md). */
+/** How often the program has tried to write since all was quiet: what is refused costs few writes (docs/behavior/recovery.md). */
 export class WriteBudget {
   /** When it did, in simulated milliseconds. */
   private readonly writes = new Map<IpFamily, number[]>();
@@ -102,8 +102,8 @@ export class WriteBudget {
   }
 
   /**
-   * Whether the program may still wait to write what it was told, as writes must be so far apart, and packets tell nothing of it. What comes
-   * first of a Service and its endpoints leads to a write, and what comes in the middle of that to the next one.
+   * Whether the program may still wait to write what it was told, as writes must be so far apart, and packets tell nothing of it. What
+   * comes first of a Service and its endpoints leads to a write, and what comes in the middle of that to the next one.
    */
   get mayWaitWithNews(): boolean {
     const { cluster, world } = this.simulation;
@@ -157,7 +157,9 @@ export class WriteBudget {
     this.simulation.world.proxy.kill();
   }
 
-  /** Whatever is still missing when the pause is over after which it is to be written again (docs/recovery.md) was tried meanwhile. */
+  /**
+   * Whatever is still missing when the pause is over after which it is to be written again (docs/behavior/recovery.md) was tried meanwhile.
+   */
   private awaitRetry(way: WayToWrite): void {
     const { simulation } = this;
     const { everyCommit, mode, world } = simulation;

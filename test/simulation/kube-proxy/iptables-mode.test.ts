@@ -45,7 +45,7 @@ const chainsIn = (input: string) =>
   [...input.matchAll(/^:(\S+) /gm)].map(([, name]) => name!).filter((name) => /^KUBE-(SVC|SEP)-/.test(name));
 const linesTo = (input: string, text: string) => input.split('\n').filter((line) => line.includes(text));
 
-describe('a partial sync (docs/spec/iptables.md §11.2)', () => {
+describe('a partial sync (docs/internals/spec/iptables.md §11.2)', () => {
   const full = iptablesRules('IPv4', ports, []);
   const present = [...chainsIn(full), 'KUBE-SEP-ABCDEFGHIJKLMNOP'];
   const partial = iptablesRules('IPv4', ports, present, new Set(['shop/cart']));

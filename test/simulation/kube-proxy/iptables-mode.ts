@@ -19,7 +19,7 @@ class Rules {
 }
 
 /**
- * The input of `iptables-restore` (docs/spec/iptables.md §5 to §11).
+ * The input of `iptables-restore` (docs/internals/spec/iptables.md §5 to §11).
  * @param present chains of table nat that are there
  * @param changed the Services whose own chains are written; undefined: all
  */
@@ -206,7 +206,7 @@ function has({ frontends }: ServedPort, kind: ExpectedFrontend['kind']): boolean
   return frontends.some((frontend) => frontend.kind === kind);
 }
 
-/** kube-proxy in mode iptables. Most of its syncs are partial ones (docs/spec/iptables.md §11.2). */
+/** kube-proxy in mode iptables. Most of its syncs are partial ones (docs/internals/spec/iptables.md §11.2). */
 export const iptablesMode: KubeProxyMode = {
   begin(machine, families) {
     for (const tables of tablesOf(machine, families)) tables.ensureCanaries();

@@ -64,7 +64,7 @@ export class IptablesTables {
     return [...stdout.matchAll(/^:(\S+) /gm)].map(([, name]) => name!);
   }
 
-  /** Removes what mode iptables has there (docs/spec/iptables.md §18): all chains of a table, or none. */
+  /** Removes what mode iptables has there (docs/internals/spec/iptables.md §18): all chains of a table, or none. */
   removeAtOnce(jumps: readonly Jump[], others: readonly string[]): void {
     this.removeJumps(jumps);
     const own = new Set([...jumps.map(([, , to]) => to), ...others, CANARY]);
@@ -83,7 +83,7 @@ export class IptablesTables {
     this.run('', ['-w', '5', '-X', CANARY, '-t', 'mangle']);
   }
 
-  /** Removes what mode ipvs has there, chain by chain (docs/spec/ipvs.md §9). */
+  /** Removes what mode ipvs has there, chain by chain (docs/internals/spec/ipvs.md §9). */
   removeOneByOne(jumps: readonly Jump[], chains: readonly (readonly [table: string, chain: string])[]): void {
     this.removeJumps(jumps);
     for (const operation of ['-F', '-X'])
@@ -109,7 +109,7 @@ const externally = [...NEW, ...comment('kubernetes externally-visible service po
 const portals = comment('kubernetes service portals');
 const firewall = [...NEW, ...comment('kubernetes load balancer firewall')];
 
-/** Of mode iptables (docs/spec/iptables.md §4). */
+/** Of mode iptables (docs/internals/spec/iptables.md §4). */
 export const IPTABLES_JUMPS: readonly Jump[] = [
   ['filter', 'INPUT', 'KUBE-EXTERNAL-SERVICES', ...externally],
   ['filter', 'FORWARD', 'KUBE-EXTERNAL-SERVICES', ...externally],
@@ -127,7 +127,7 @@ export const IPTABLES_JUMPS: readonly Jump[] = [
   ['filter', 'OUTPUT', 'KUBE-FIREWALL'],
 ];
 
-/** Of mode ipvs (docs/spec/ipvs.md §6.1). */
+/** Of mode ipvs (docs/internals/spec/ipvs.md §6.1). */
 export const IPVS_JUMPS: readonly Jump[] = [
   ['nat', 'OUTPUT', 'KUBE-SERVICES', ...portals],
   ['nat', 'PREROUTING', 'KUBE-SERVICES', ...portals],

@@ -24,7 +24,10 @@ const ALL_CHAINS = [
   ...FILTER.map((chain) => ['filter', chain] as const),
 ];
 
-/** The sets without `KUBE-`, their types, and the comments of the rules that look into them, in kube-proxy's order (docs/spec/ipvs.md §5). */
+/**
+ * The sets without `KUBE-`, their types, and the comments of the rules that look into them, in kube-proxy's order
+ * (docs/internals/spec/ipvs.md §5).
+ */
 const SETS = `
 LOOP-BACK hash:ip,port,ip Kubernetes endpoints dst ip:port, source ip for solving hairpin purpose
 CLUSTER-IP hash:ip,port Kubernetes service cluster ip + port for masquerade purpose
@@ -98,7 +101,7 @@ function addPort(sets: Sets, port: ServedPort, nodeAddresses: readonly string[])
   if (port.healthCheckNodePort > 0) put('HEALTH-CHECK-NODE-PORT', port.healthCheckNodePort);
 }
 
-/** The input of `iptables-restore` (docs/spec/ipvs.md §6). */
+/** The input of `iptables-restore` (docs/internals/spec/ipvs.md §6). */
 function rulesOf(family: IpFamily, sets: Sets, ports: readonly ServedPort[], localNetwork: string): string {
   const inSet = (name: string, of = 'dst,dst') => `-m set --match-set ${sets.get(name)!.name} ${of}`;
   const commented = (name: string, of?: string) =>

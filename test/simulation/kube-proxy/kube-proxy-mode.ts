@@ -36,7 +36,7 @@ export interface KubeProxyMode {
   remove(machine: Machine, families: readonly IpFamily[]): void;
 }
 
-/** A port of a Service with what kube-proxy works out of it (docs/spec/iptables.md §6, nftables.md §6.1). */
+/** A port of a Service with what kube-proxy works out of it (docs/internals/spec/iptables.md §6, nftables.md §6.1). */
 export interface ServedPort extends Omit<ExpectedPort, 'protocol'> {
   /** As comments have it: with the name of the port, if it has one. */
   readonly display: string;

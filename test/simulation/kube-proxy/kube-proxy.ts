@@ -35,7 +35,7 @@ const NODES = '/api/v1/nodes';
 const OF_SERVICE = 'kubernetes.io/service-name';
 
 /**
- * kube-proxy 1.36 on the node of a world, as another program: what it writes is worked out from the objects and docs/spec, with
+ * kube-proxy 1.36 on the node of a world, as another program: what it writes is worked out from the objects and docs/internals/spec, with
  * nothing of the proxy's own.
  */
 export class KubeProxy {
@@ -45,7 +45,7 @@ export class KubeProxy {
   private isFollowing = false;
   private startedAt = 0;
   private startedBesideProxy = false;
-  /** It found a table of the proxy's oldest layout, which has its own names (docs/nftables-layout.md). */
+  /** It found a table of the proxy's oldest layout, which has its own names (docs/internals/nftables.md). */
   private cannotTakeOver = false;
   /** Services that changed since the last sync; undefined: the next one is a full one. */
   private changed: Set<string> | undefined;
@@ -150,7 +150,8 @@ export class KubeProxy {
     // What its tools do to it in trouble is another matter.
     if (!faults.areOver || !lock.isFree) return this.soon(BETWEEN_SYNCS);
     const ports = history.ports.map(servedPort);
-    // An element of a map leads to one place: of two Services with one address the kernel rejects the whole transaction, and it tries again.
+    // An element of a map leads to one place: of two Services with one address the kernel rejects the whole transaction, and it tries
+    // again.
     if (mode === 'nftables' && isContested(ports)) return this.soon(BETWEEN_SYNCS);
     const { addresses, localNetworks } = history.ofNode;
     const changed = MODES[mode].syncsPartially ? this.changed : undefined;

@@ -76,7 +76,7 @@ const MAPS = {
 type ElementsOf = keyof typeof SETS | keyof typeof MAPS;
 const VERDICTS = { type: DATA_VERDICT, length: VERDICT_LENGTH };
 
-/** One transaction that writes the whole table of a family (docs/spec/nftables.md §3 to §8). */
+/** One transaction that writes the whole table of a family (docs/internals/spec/nftables.md §3 to §8). */
 class NftablesTable {
   private readonly elements = new Map<ElementsOf, RawAttributes[]>();
   private readonly chains = new Set<string>();

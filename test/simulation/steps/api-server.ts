@@ -7,7 +7,10 @@ import type { Simulation } from '../simulation.js';
 const AWAY = 15_000;
 /** Milliseconds. */
 const UNTIL_RESTORED = 2_500;
-/** To what no proxy reads, since a backup: so many that clients are back long before versions are given that they have seen (docs/life-cycle.md). */
+/**
+ * To what no proxy reads, since a backup: so many that clients are back long before versions are given that they have seen
+ * (docs/behavior/life-cycle.md).
+ */
 const WRITES_OF_OTHERS = 100_000;
 
 /** Objects. */

@@ -17,7 +17,7 @@ import type { Simulation } from '../simulation.js';
 import { ADDRESSES } from '../world/settings.js';
 import { STRANGER } from './foreign/deed.js';
 
-/** What a former version of the proxy left in nf_tables of a real kernel (docs/simulation.md). */
+/** What a former version of the proxy left in nf_tables of a real kernel (docs/internals/simulation.md). */
 interface Left {
   /** With which it was made. */
   readonly commit: string;
@@ -83,7 +83,7 @@ function leave(simulation: Simulation, version: string): void {
   });
   servedByOthers(simulation, 'nftables');
   if (version === OLDEST) simulation.untakenAt = world.machine.commits;
-  // Of that layout nothing is kept for what cannot be programmed or read (docs/nftables-layout.md).
+  // Of that layout nothing is kept for what cannot be programmed or read (docs/internals/nftables.md).
   const mayBeLost = world.settings.source === 'manifests' || schedule.steps.some(refuses);
   if (version === OLDEST && mayBeLost) everyCommit.damage(() => undefined, true);
 }

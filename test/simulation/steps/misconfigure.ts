@@ -32,8 +32,8 @@ const OF_SERVICE = 'kubernetes.io/service-name';
 const BESIDE = 'beside';
 
 /**
- * An object is written that is not valid, in place of one of a Service or beside it, until users write the Service again or all trouble ends.
- * Meanwhile what was valid last stays in force, for a process that has seen it (docs/life-cycle.md).
+ * An object is written that is not valid, in place of one of a Service or beside it, until users write the Service again or all trouble
+ * ends. Meanwhile what was valid last stays in force, for a process that has seen it (docs/behavior/life-cycle.md).
  */
 export const misconfigure: StepKind = {
   name: 'misconfigure',

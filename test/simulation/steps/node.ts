@@ -66,7 +66,7 @@ const CHANGES: Readonly<Record<string, (simulation: Simulation, family: IpFamily
   'pod-device': ({ world: { machine } }) => void machine.links.addLink({ name: 'veth7', kind: 'veth' }),
   'pod-device-down': ({ world: { machine } }) => void machine.links.setUp('veth7', false),
   'pod-device-gone': ({ world: { machine } }) => void machine.links.removeLink('veth7'),
-  /** Its last version is kept (docs/life-cycle.md), until it is registered again. */
+  /** Its last version is kept (docs/behavior/life-cycle.md), until it is registered again. */
   'object-deleted': ({ cluster, world }) => {
     const { nodeName } = world.settings;
     if (!cluster.api.store.get(NODES, undefined, nodeName)) return;

@@ -2,7 +2,7 @@ import { clientsOf, packetOf } from '../checks/clients.js';
 import { IPPROTO } from '../kernel/conntrack/ctnetlink.js';
 import type { StepKind } from '../schedule/step-kind.js';
 
-/** As many unanswered connections make an endpoint a suspect (docs/failover.md). */
+/** As many unanswered connections make an endpoint a suspect (docs/behavior/failover.md). */
 const CONNECTIONS = 3;
 /** Milliseconds: until it answers again, and until it has returned, if it was ejected before, from the longest ejection. */
 const SILENT = 20_000;

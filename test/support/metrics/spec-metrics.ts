@@ -1,5 +1,5 @@
 /**
- * kube-proxy's metrics as docs/spec/server.md §10 lists them, written down by hand: a line each with name, type (histograms with
+ * kube-proxy's metrics as docs/internals/spec/server.md §10 lists them, written down by hand: a line each with name, type (histograms with
  * their bucket set), labels, and modes, where `+nfacct` means only where the kernel counts packets.
  */
 const LINES = `

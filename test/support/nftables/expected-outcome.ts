@@ -8,7 +8,7 @@ import type { Packet } from '../../../src/diagnostics/domain/trace/trace.js';
 /** What must become of a packet: each endpoint that may be drawn, with whether the source is rewritten on the way. */
 export type Expected = 'reject' | 'drop' | 'untouched' | ReadonlyMap<string, boolean>;
 
-/** The table of docs/spec/model.md §5, applied to one packet, without any knowledge of rules. */
+/** The table of docs/internals/spec/model.md §5, applied to one packet, without any knowledge of rules. */
 export function expectedOutcome(
   entries: readonly ForwardingEntry[],
   node: NodeNetwork,

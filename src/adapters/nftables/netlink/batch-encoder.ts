@@ -31,7 +31,7 @@ import { setLayout, setUserdata } from './set-layout.js';
 const MAX_LIST = 64_500;
 
 /**
- * Writes the operations of one transaction as a batch of messages (docs/spec/nft-netlink.md §3, §5, §6, §12), with the
+ * Writes the operations of one transaction as a batch of messages (docs/internals/spec/nft-netlink.md §3, §5, §6, §12), with the
  * flags that nft uses. `encode` pauses after every message that is full of elements, so that the caller can yield to
  * the event loop. It throws UnsafeTextError for what cannot be written; `position` then has the place.
  *

@@ -36,7 +36,7 @@ export function slotLength(component: Component): 4 | 16 {
   return component === Component.IPv6Address ? 16 : 4;
 }
 
-/** A component's type: its name and number in nft (docs/spec/nft-netlink.md §7.1), and its bytes; the rest of a slot is zero. */
+/** A component's type: its name and number in nft (docs/internals/spec/nft-netlink.md §7.1), and its bytes; the rest of a slot is zero. */
 interface ComponentType {
   readonly name: string;
   readonly number: number;
@@ -71,7 +71,7 @@ for (let digit = 0; digit < 16; digit++) {
 
 /**
  * Converts the text of keys and values into the words that the kernel compares: each component left-aligned in slots of
- * four bytes, packet data in network byte order, priorities in the host's (docs/spec/nft-netlink.md §7.2). One pass
+ * four bytes, packet data in network byte order, priorities in the host's (docs/internals/spec/nft-netlink.md §7.2). One pass
  * over the characters and no allocation, because it is used for every element of a large set.
  */
 export class ComponentScanner {

@@ -1,4 +1,4 @@
-/** Expressions of rules, as the kernel sends and takes them (docs/spec/nft-netlink.md §9, §10). */
+/** Expressions of rules, as the kernel sends and takes them (docs/internals/spec/nft-netlink.md §9, §10). */
 
 import type {
   CompareOperator,
@@ -62,7 +62,7 @@ const operand: Form<Uint8Array | undefined> = {
 
 /**
  * A register by its first byte. Its number counts slots of four bytes; every fourth slot has the number of a 16-byte register
- * (docs/spec/nft-netlink.md §7.3).
+ * (docs/internals/spec/nft-netlink.md §7.3).
  */
 const register: Form<number | 'verdict'> = {
   read(attribute) {

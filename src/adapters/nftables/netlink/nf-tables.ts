@@ -1,4 +1,4 @@
-/** Numbers of linux/netfilter/nf_tables.h and nfnetlink.h, as far as used here (docs/spec/nft-netlink.md §5, §6, §9). */
+/** Numbers of linux/netfilter/nf_tables.h and nfnetlink.h, as far as used here (docs/internals/spec/nft-netlink.md §5, §6, §9). */
 
 export const NFNL_MSG_BATCH_BEGIN = 0x10;
 export const NFNL_MSG_BATCH_END = 0x11;
@@ -68,7 +68,7 @@ export const VERDICT_CODES = {
   return: 0xfffffffb,
 } as const;
 
-/** Types of userdata entries, in which nft stores what the kernel has no field for (docs/spec/nft-netlink.md §11). */
+/** Types of userdata entries, in which nft stores what the kernel has no field for (docs/internals/spec/nft-netlink.md §11). */
 export const USERDATA = {
   COMMENT: 0,
   KEY_BYTE_ORDER: 0,

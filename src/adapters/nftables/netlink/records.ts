@@ -1,4 +1,4 @@
-/** Messages of nf_tables as records (docs/spec/nft-netlink.md §5, §6), for reading and for writing. */
+/** Messages of nf_tables as records (docs/internals/spec/nft-netlink.md §5, §6), for reading and for writing. */
 
 import type { SetElement } from '../../../domain/nftables/layout/table.js';
 import type { NetlinkMessage } from '../../netlink/message-reader.js';

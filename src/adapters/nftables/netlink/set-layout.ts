@@ -9,7 +9,7 @@ import { SET_FLAG, VERDICT_TYPE, USERDATA } from './nf-tables.js';
 import { hostWord } from '../../../domain/nftables/kernel/bytes.js';
 import { closedText, userdataEntry, type SetRecord } from './records.js';
 
-/** A set as the kernel sees it (docs/spec/nft-netlink.md §6.4, §7.1). */
+/** A set as the kernel sees it (docs/internals/spec/nft-netlink.md §6.4, §7.1). */
 export interface SetLayout {
   readonly flags: number;
   readonly key: readonly Component[];

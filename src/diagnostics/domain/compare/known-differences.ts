@@ -24,7 +24,7 @@ export interface KnownDifference {
 }
 
 /** Where each is explained: its name is an anchor there. */
-export const EXPLAINED_AT = 'docs/compare.md';
+export const EXPLAINED_AT = 'docs/install/comparing.md';
 
 export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {

@@ -6,7 +6,7 @@ import type { Packet } from '../trace/trace.js';
 /** Handles packets at a hook (a base chain, a built-in chain, IPVS): returns every possible state of the packet after it. */
 export type HookHandler<C> = (state: C) => readonly C[];
 
-/** Leads packets from hook to hook, as the kernel does (docs/spec/nftables.md §7). */
+/** Leads packets from hook to hook, as the kernel does (docs/internals/spec/nftables.md §7). */
 export class HookPath<C extends PacketState> {
   /** Where rules leave it to chance, a packet comes to a hook in many ways. */
   private readonly handlers = new Map<HookName, readonly HookHandler<C>[]>();
@@ -63,7 +63,9 @@ export class HookPath<C extends PacketState> {
   }
 }
 
-/** Combines handlers that translate the destination or the source of a connection: each is translated once, by the first handler that does. */
+/**
+ * Combines handlers that translate the destination or the source of a connection: each is translated once, by the first handler that does.
+ */
 export function translating<C extends PacketState>(...handlers: readonly HookHandler<C>[]): HookHandler<C> {
   return (state) => {
     const atDestination = state.hook === 'prerouting' || state.hook === 'output';

@@ -1,7 +1,7 @@
 import { BY_ADDRESS, BY_NODE_PORT, VARIANTS, type FrontendVariant } from './sets.js';
 import type { SetDefinition } from './table.js';
 
-/** The maps by which kube-proxy's rules find what belongs to a frontend of one kind (docs/spec/nftables.md §3.3). */
+/** The maps by which kube-proxy's rules find what belongs to a frontend of one kind (docs/internals/spec/nftables.md §3.3). */
 interface KubeProxyMaps {
   /** Led to from `services`. */
   readonly services: SetDefinition;

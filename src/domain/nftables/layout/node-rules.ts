@@ -67,7 +67,7 @@ export function localTraffic(parts: RuleParts, detector: LocalTrafficDetector, i
 
 /**
  * The chains that every table has, with their rules: where each hook leads, and what is decided regardless of the
- * traffic class (docs/spec/nftables.md §3 and §5).
+ * traffic class (docs/internals/spec/nftables.md §3 and §5).
  */
 export function nodeChains(
   node: NodeNetwork,

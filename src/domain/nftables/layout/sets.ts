@@ -9,7 +9,7 @@ const AFFINITY_SIZE = 262_144;
 const ENDPOINT: readonly DataType[] = ['address', 'port'];
 
 /**
- * The sets and maps that depend on the kind of frontend. docs/nftables-layout.md explains each.
+ * The sets and maps that depend on the kind of frontend. docs/internals/nftables.md explains each.
  *
  * No name here is one that kube-proxy uses for another type, or that it deletes (`affinity-…`): the kernel must accept
  * its first transaction on this table, so that a node can go back to kube-proxy.

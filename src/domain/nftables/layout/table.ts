@@ -3,7 +3,7 @@
 import type { IpFamily } from '../../net/ip-family.js';
 import type { KernelHook, KernelRule } from '../kernel/ruleset.js';
 
-/** The table has kube-proxy's name, so that taking over, and going back, is one transaction (docs/spec/nftables.md §1). */
+/** The table has kube-proxy's name, so that taking over, and going back, is one transaction (docs/internals/spec/nftables.md §1). */
 export const TABLE_NAME = 'kube-proxy';
 
 /** nft's name of the family. */

@@ -92,7 +92,7 @@ export function changeTransactions(
 /**
  * The transactions that remove the unused ones of the `present` structures, once no packet can be on its way to them.
  * Two, because before Linux 6.2 a chain cannot be deleted in the transaction that removes the last element or rule
- * pointing to it (docs/spec/nftables.md §9).
+ * pointing to it (docs/internals/spec/nftables.md §9).
  */
 export function removalsOf(
   unused: Structures,

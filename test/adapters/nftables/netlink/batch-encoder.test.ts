@@ -29,7 +29,7 @@ const KEY = { key: '10.96.0.20 . tcp . 80' };
 const FAMILY = '02000000';
 
 describe('a batch', () => {
-  it('has the bytes that `nft --echo` sends for its first operation, and nft for the others (docs/spec/nft-netlink.md §15)', () => {
+  it('has the bytes that `nft --echo` sends for its first operation, and nft for the others (docs/internals/spec/nft-netlink.md §15)', () => {
     const messages = hex([
       { op: 'add-table', comment: 'c' },
       { op: 'add-chain', chain: { name: 'web' } },

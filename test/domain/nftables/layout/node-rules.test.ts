@@ -23,7 +23,7 @@ import { walkTable, WalkedTable } from '../../../support/nftables/walked-table.j
 
 const OURS = { sourceLengths: [], keepsKubeProxyRules: false };
 
-it('has the hooks of kube-proxy (docs/spec/nftables.md §3.2)', () => {
+it('has the hooks of kube-proxy (docs/internals/spec/nftables.md §3.2)', () => {
   const hooks = nodeChains(sampleNode('IPv4'), OURS).flatMap(({ chain: { name, hook } }) =>
     hook ? [`${name}: ${hook.type} ${hook.hook} ${hook.priority}`] : [],
   );
@@ -39,7 +39,7 @@ it('has the hooks of kube-proxy (docs/spec/nftables.md §3.2)', () => {
   ]);
 });
 
-it('says what rules and sets are for in the words of kube-proxy (docs/spec/nftables.md §3.3, §5)', () => {
+it('says what rules and sets are for in the words of kube-proxy (docs/internals/spec/nftables.md §3.3, §5)', () => {
   const node = sampleNode('IPv4', { serviceCIDRs: ['10.96.0.0/16'] });
   const all = sampleNode('IPv4', { masqueradeAll: true });
   const external = { variant: BY_ADDRESS, kind: 'external', count: 2, affinitySeconds: 0 } as const;

@@ -8,7 +8,7 @@ it('that grow with the endpoints are looked up, and the others listed', () => {
   expect(new Set([...LISTED_SETS, ...LOOKED_UP_SETS])).toEqual(new Set(POSSIBLE_SETS));
 });
 
-it('tell a table of kube-proxy from one of ours (docs/spec/nftables.md §3.1)', () => {
+it('tell a table of kube-proxy from one of ours (docs/internals/spec/nftables.md §3.1)', () => {
   expect(MAP_OF_ANOTHER_LAYOUT).toBe('service-ips');
   expect(POSSIBLE_SETS.map(({ name }) => name)).not.toContain(MAP_OF_ANOTHER_LAYOUT);
 });

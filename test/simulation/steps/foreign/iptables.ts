@@ -124,7 +124,7 @@ export const IPTABLES_DEEDS: Readonly<Record<string, Deed>> = {
       if (place) moveToEnd(simulation, choice, place, place.rules[choice % (place.rules.length - 1)]!);
     },
   },
-  /** A jump that has moved further down stays there (docs/iptables.md), and all are served as before. */
+  /** A jump that has moved further down stays there (docs/internals/iptables.md), and all are served as before. */
   'iptables-move-jump': {
     isHarm: false,
     isPossible: inIptables,

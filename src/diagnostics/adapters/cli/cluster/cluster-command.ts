@@ -115,7 +115,7 @@ const QUERIES = {
     options: [
       new Option('--proxy-mode <mode>', `The mode to compare with: ${SIDE_MODES.join(', ')}.`),
       new Option('--node-selector <labels>', 'Only nodes with these labels.'),
-      expectOption('Known differences to accept, by name; docs/compare.md lists them. Repeatable.'),
+      expectOption('Known differences to accept, by name; docs/install/comparing.md lists them. Repeatable.'),
       new Option('--image <image>', 'The image of this program, where no DaemonSet runs it yet.'),
     ],
     request: comparisonOf,

@@ -64,7 +64,7 @@ export const compareCommand = subcommand({
       '--dump <files>',
       'The output of iptables-save, ip6tables-save, nft, ipvsadm -S -n and ipset save, separated by commas.',
     ).argParser((paths: string, former: readonly string[] = []) => [...former, paths]),
-    expectOption('Known differences to accept, by name; docs/compare.md lists them. Repeatable.'),
+    expectOption('Known differences to accept, by name; docs/install/comparing.md lists them. Repeatable.'),
     new Option('--limit <number>', 'How many differences to list.').argParser(positiveNumber),
     ...outputOptions,
   ],

@@ -41,7 +41,7 @@ const packet: Packet = {
   destinationPort: 80,
   protocol: 'TCP',
 };
-const otherPorts = { name: 'other-ports', link: 'docs/compare.md#other-ports', classes: 1 };
+const otherPorts = { name: 'other-ports', link: 'docs/install/comparing.md#other-ports', classes: 1 };
 const difference = {
   ...{ service: 'shop/web', packet, sender: 'a pod (10.244.1.5)', classes: 1 },
   outcomes: ['reject', 'drop'],
