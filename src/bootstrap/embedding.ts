@@ -3,7 +3,7 @@ import { PinoLogger } from '../adapters/process/pino-logger.js';
 import { NO_WAIT } from '../application/node/await-node.js';
 import type { Backend } from '../application/ports/backend.js';
 import type { Clock } from '../application/ports/clock.js';
-import type { ClusterSource } from '../application/ports/cluster-source.js';
+import type { ClusterSource, ObjectSink } from '../application/ports/cluster-source.js';
 import type { EventRecorder } from '../application/ports/event-recorder.js';
 import type { Logger } from '../application/ports/logger.js';
 import type { Conntrack } from '../application/ports/node/conntrack.js';
@@ -11,6 +11,8 @@ import type { LocalAddresses } from '../application/ports/node/network.js';
 import type { SyncObserver } from '../application/ports/sync-observer.js';
 import type { PortProblem } from '../application/status/port-status.js';
 import type { IpFamily } from '../domain/net/ip-family.js';
+import { withDefaults } from '../domain/validation/defaults.js';
+import { isObject } from '../domain/validation/schema.js';
 import { parseCommandLine, type CommandLine } from './configuration/command-line.js';
 import { logSettings, withMode } from './configuration/proxy-configuration.js';
 import type { ProxyMode } from './configuration/schema.js';
@@ -96,6 +98,7 @@ function replacements(options: ProxyOptions, logger: Logger): Partial<Providers<
     ...(localAddresses && { localAddresses: () => localAddresses }),
     ...(source && {
       source: () => source,
+      objectSink: ({ clusterEvents }) => completing(clusterEvents),
       serviceLookup: () => undefined,
       nodeTimeouts: () => NO_WAIT,
     }),
@@ -107,6 +110,15 @@ function replacements(options: ProxyOptions, logger: Logger): Partial<Providers<
       healthCheckListener: () => undefined,
       localhostRelay: () => undefined,
     }),
+  };
+}
+
+/** Objects of an embedder may be written by hand, as manifests are. */
+function completing(sink: ObjectSink): ObjectSink {
+  return {
+    applied: (kind, object) => sink.applied(kind, isObject(object) ? withDefaults(kind, object) : object),
+    deleted: (kind, reference) => sink.deleted(kind, reference),
+    synced: (kind) => sink.synced(kind),
   };
 }
 

@@ -62,10 +62,10 @@ export function addressesPart({ localAddresses }: ReadingParts): Part {
   };
 }
 
-export function sourcePart({ source, clusterEvents }: ReadingParts): Part {
+export function sourcePart({ source, objectSink, clusterEvents }: ReadingParts): Part {
   return {
     name: 'cluster source',
-    start: (signal) => source.start(clusterEvents, signal),
+    start: (signal) => source.start(objectSink, signal),
     async stop() {
       await source.stop();
       // Until then lists may arrive.
@@ -142,6 +142,7 @@ export function readingProviders(
         () => awaitNode.listed(),
       );
     },
+    objectSink: ({ clusterEvents }) => clusterEvents,
     // To the log where there is no API server, or nothing runs longer than one sync.
     eventRecorder({ apiClient, clock }) {
       const logger = loggerOf('event-recorder');

@@ -63,6 +63,32 @@ describe('createProxy', () => {
     expect([world.source.running, world.clock.pending]).toEqual([false, 0]);
   });
 
+  it('completes hand-written objects with the defaults that manifests get', async () => {
+    const world = new World();
+    const spec = { clusterIP: '10.96.0.1', clusterIPs: ['10.96.0.1', 'fd00::1'], ports: [{ port: 80 }] };
+    world.source
+      .apply('Service', { metadata: { namespace: 'shop', name: 'cart' }, spec })
+      .apply('EndpointSlice', {
+        metadata: slice('cart', '').metadata,
+        addressType: 'IPv4',
+        ports: [{ port: 8080 }],
+        endpoints: [{ addresses: ['10.244.1.5'] }],
+      })
+      .apply('Node', { metadata: { name: 'n1' }, spec: { podCIDR: '10.244.1.0/24' } })
+      .apply('Service', null)
+      .synced();
+    const backends = [world.backend, new RecordingBackend('IPv6')] as const;
+    const flags = ['--hostname-override=n1', '--detect-local-mode=NodeCIDR'];
+    const proxy = await world.create({ backends, flags });
+    await proxy.start();
+    await proxy.programmed();
+    const [IPv4, IPv6] = backends.map(({ programmed }) => programmed.get('shop/cart/tcp/')!);
+    expect(IPv4!.endpoints.cluster).toMatchObject([{ address: '10.244.1.5', port: 8080, ready: true }]);
+    expect(IPv6!.frontends).toMatchObject([{ address: 'fd00::1', port: 80 }]);
+    expect(world.backend.node!.detector).toMatchObject({ cidr: { address: '10.244.1.0' } });
+    await proxy.stop();
+  });
+
   it('writes nothing before everything is listed', async () => {
     const world = new World();
     world.source.apply('Service', service('cart', '10.96.0.1')).synced('Service', 'Node', 'ServiceCIDR');
