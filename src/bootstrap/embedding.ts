@@ -1,6 +1,7 @@
+import { NetlinkConntrack } from '../adapters/conntrack/netlink-conntrack.js';
 import { LoggedEvents } from '../adapters/events/event-recorder.js';
 import { PinoLogger } from '../adapters/process/pino-logger.js';
-import { NO_WAIT } from '../application/node/await-node.js';
+import { ADDRESS_OPTIONAL, NO_WAIT } from '../application/node/await-node.js';
 import type { Backend } from '../application/ports/backend.js';
 import type { Clock } from '../application/ports/clock.js';
 import type { ClusterSource, ObjectSink } from '../application/ports/cluster-source.js';
@@ -99,19 +100,19 @@ function replacements(options: ProxyOptions, logger: Logger): Partial<Providers<
     ...(source && {
       source: () => source,
       objectSink: ({ clusterEvents }) => completing(clusterEvents),
-      serviceLookup: () => undefined,
-      nodeTimeouts: () => NO_WAIT,
+      serviceLookup: none,
+      nodeTimeouts: () => (backends ? ADDRESS_OPTIONAL : NO_WAIT),
     }),
     ...(ownEvents && { eventRecorder: () => ownEvents }),
     ...(syncObserver && { syncObserver: () => syncObserver }),
     ...((conntrack ?? backends) && { conntrack: () => conntrack }),
-    ...(backends && {
-      forwardingObstacles: () => undefined,
-      healthCheckListener: () => undefined,
-      localhostRelay: () => undefined,
-    }),
+    // Both observe the connections of the kernel, which are not those of another table.
+    ...(conntrack && !(conntrack instanceof NetlinkConntrack) && { ejection: none, balancing: none }),
+    ...(backends && { forwardingObstacles: none, healthCheckListener: none, localhostRelay: none }),
   };
 }
+
+const none = (): undefined => undefined;
 
 /** Objects of an embedder may be written by hand, as manifests are. */
 function completing(sink: ObjectSink): ObjectSink {

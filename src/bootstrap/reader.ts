@@ -57,7 +57,6 @@ export function composeReader(
 export function addressesPart({ localAddresses }: ReadingParts): Part {
   return {
     name: 'addresses of this node',
-    start: () => localAddresses.open?.(),
     stop: () => localAddresses.close?.(),
   };
 }

@@ -149,6 +149,35 @@ describe('createProxy', () => {
     await asked.stop();
   });
 
+  it('logs no problem of the machine, nor of a Node, in memory', async () => {
+    const world = new World();
+    const annotations = { 'kube-proxy-ts/eject-unresponsive-endpoints': 'true' };
+    const { metadata, spec } = service('cart', 'fd00::1');
+    world.source
+      .apply('Service', { metadata: { ...metadata, annotations }, spec: { ...spec, type: 'NodePort' } })
+      .apply('Node', { metadata: { name: 'n1', labels: { 'topology.kubernetes.io/zone': 'a' } } })
+      .synced();
+    const proxy = await world.create({
+      backends: [new RecordingBackend('IPv6')],
+      conntrack: new MemoryConntrack(),
+      localAddresses: { list: () => [] },
+      flags: ['--hostname-override=n1'],
+    });
+    await proxy.start();
+    await proxy.programmed();
+    await world.passes(60_000);
+    expect(world.logger.lines.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
+    world.source.apply('Node', {
+      metadata: { name: 'n1' },
+      status: { addresses: [{ type: 'InternalIP', address: '127.0.0.1' }] },
+    });
+    expect(world.logger.lines.at(-1)).toMatchObject({
+      level: 'error',
+      facts: { problem: expect.any(String) },
+    });
+    await proxy.stop();
+  });
+
   it('uses the given parts instead of its own', async () => {
     const conntrack = new MemoryConntrack();
     let stops = 0;
