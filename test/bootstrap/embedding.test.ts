@@ -1,4 +1,13 @@
-import { createProxy, UsageError, ConfigurationError, type ProxyOptions } from '../../src/index.js';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createProxy,
+  UsageError,
+  ConfigurationError,
+  type KubeProxyConfiguration,
+  type ProxyOptions,
+} from '../../src/index.js';
 import {
   FakeClock,
   MemoryConntrack,
@@ -87,6 +96,76 @@ describe('createProxy', () => {
     expect(IPv6!.frontends).toMatchObject([{ address: 'fd00::1', port: 80 }]);
     expect(world.backend.node!.detector).toMatchObject({ cidr: { address: '10.244.1.0' } });
     await proxy.stop();
+  });
+
+  it('takes a configuration as a file has it, and flags override it', async () => {
+    const world = new World();
+    world.source.apply('Node', { metadata: { name: 'n1' } }).synced();
+    const configuration: KubeProxyConfiguration = {
+      hostnameOverride: 'n1',
+      clusterCIDR: '10.244.0.0/16,fd00::/48',
+      nodePortAddresses: ['192.0.2.0/24'],
+      nftables: { masqueradeAll: true, masqueradeBit: 9, syncPeriod: '10s' },
+    };
+    const proxy = await world.create({
+      configuration,
+      localAddresses: { list: () => ['192.0.2.7', '198.51.100.7'] },
+      flags: ['--cluster-cidr=10.9.0.0/16', '--masquerade-all=false'],
+    });
+    expect(proxy.parts).not.toContain('metrics server');
+    await proxy.start();
+    await proxy.programmed();
+    expect(world.backend.node).toMatchObject({
+      detector: { cidr: { address: '10.9.0.0' } },
+      masqueradeBit: 9,
+      masqueradeAll: false,
+      nodePortIPs: ['192.0.2.7'],
+    });
+    await world.passes(10_000);
+    expect(world.backend.calls.map(({ method }) => method)).toContain('full');
+    await proxy.stop();
+    const served = await world.create({
+      configuration: { metricsBindAddress: '127.0.0.1' },
+      flags: ['--healthz-bind-address=127.0.0.1', '--healthz-port=0'],
+    });
+    expect(served.parts).toContain('metrics server');
+    expect(served.parts).not.toContain('healthz server');
+    await served.stop();
+  });
+
+  it.each<readonly [string, unknown]>([
+    ['mode: "x"', { mode: 'x' }],
+    ['detectLocal: 1', { detectLocal: 1 }],
+    ['iptables: { syncPeriod: "-1s" }', { iptables: { syncPeriod: '-1s' } }],
+    ['iptables: { syncPeriod: 30 }', { iptables: { syncPeriod: 30 } }],
+    ['kind: "Pod"', { kind: 'Pod' }],
+  ])('rejects a configuration as it would a file with %s', async (yaml, configuration) => {
+    const create = (options: object) => new World().create(options).catch((error: unknown) => error);
+    const folder = await mkdtemp(join(tmpdir(), 'kubeproxy-'));
+    const file = join(folder, 'config.yaml');
+    const meta = yaml.startsWith('kind') ? '' : 'kind: KubeProxyConfiguration\n';
+    await writeFile(file, `apiVersion: kubeproxy.config.k8s.io/v1alpha1\n${meta}${yaml}\n`);
+    try {
+      const error = await create({ configuration });
+      expect(error).toBeInstanceOf(ConfigurationError);
+      expect(error).toEqual(await create({ flags: [`--config=${file}`] }));
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('rejects fields that a configuration does not have, and a second configuration', async () => {
+    // @ts-expect-error The type knows the fields.
+    const misspelled: KubeProxyConfiguration = { nftables: { masqueradeAl: true } };
+    // @ts-expect-error Durations are text.
+    const numeric: KubeProxyConfiguration = { nftables: { syncPeriod: 30 } };
+    const world = new World();
+    await expect(world.create({ configuration: misspelled })).rejects.toThrow(
+      'failed complete: failed to decode: strict decoding error: unknown field "nftables.masqueradeAl"',
+    );
+    await expect(world.create({ configuration: numeric })).rejects.toThrow('nftables.syncPeriod: expected');
+    const both = world.create({ configuration: {}, flags: ['--config=/dev/null'] });
+    await expect(both).rejects.toThrow(UsageError);
   });
 
   it('writes nothing before everything is listed', async () => {
