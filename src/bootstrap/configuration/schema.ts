@@ -346,7 +346,10 @@ export const schema = {
 /** The configuration as the file nests it; durations are milliseconds, `clusterCIDR` is the list of its CIDRs. */
 export type Configuration = ValuesOf<typeof schema>;
 
-/** The configuration as a file has it: a duration is text such as `30s`, and what is missing has its default. */
+/**
+ * The configuration as a file has it (docs/configuration/README.md): durations are text such as `30s`, and missing fields have their
+ * defaults.
+ */
 export type KubeProxyConfiguration = WrittenOf<typeof schema> & {
   readonly apiVersion?: typeof API_VERSION;
   readonly kind?: typeof KIND;
