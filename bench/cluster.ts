@@ -6,7 +6,7 @@
 export const NODE_NAME = 'bench-node';
 export const NODE_ADDRESS = '198.51.100.11';
 export const CLUSTER_CIDR = '10.128.0.0/9';
-const SERVICE_CIDR = '10.96.0.0/12';
+export const SERVICE_CIDR = '10.96.0.0/12';
 const FIRST_SERVICE = 0x0a600100; // 10.96.1.0
 const FIRST_POD = 0x0a800001; // 10.128.0.1
 /** Above the pods of 100,000 services with 50 endpoints. */
@@ -45,6 +45,11 @@ export function podAddress(index: number, endpoints: number, endpoint: number): 
   return ipv4(FIRST_POD + index * endpoints + endpoint);
 }
 
+/** Of the pod that replaces an endpoint. */
+export function replacementAddress(generation: number): string {
+  return ipv4(FIRST_REPLACEMENT + generation);
+}
+
 /** The service of that number, counted from 0. */
 export function service(index: number, annotations: Readonly<Record<string, string>> = {}): object {
   const clusterIP = clusterIPOf(index);
@@ -70,7 +75,7 @@ export function endpointSlice(index: number, endpoints: number, generation = 0):
   const addresses = Array.from({ length: endpoints }, (_, endpoint) =>
     podAddress(index, endpoints, endpoint),
   );
-  if (generation > 0) addresses[0] = ipv4(FIRST_REPLACEMENT + generation);
+  if (generation > 0) addresses[0] = replacementAddress(generation);
   return {
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',

@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CLUSTER_CIDR, NODE_ADDRESS } from './cluster.js';
 import { MemoryWatch } from './memory.js';
 
@@ -14,7 +15,10 @@ export interface Run {
 /** The line of the log, as text or JSON. */
 const PROGRAMMED = /programmed everything.*IPv4|IPv4.*programmed everything/;
 
-/** A node to measure on: a network namespace with the node's address and nothing else. */
+/** For a program to end after SIGTERM. */
+const STOP_TIMEOUT_MS = 10_000;
+
+/** A node to measure on: a network namespace with the node's address, which forwards packets, and nothing else. */
 export class BenchHost {
   readonly #name = `bench-${process.pid}`;
 
@@ -26,14 +30,31 @@ export class BenchHost {
     ip('-n', this.#name, 'address', 'add', `${NODE_ADDRESS}/24`, 'dev', 'node0');
     ip('-n', this.#name, 'link', 'set', 'node0', 'up');
     ip('-n', this.#name, 'route', 'add', CLUSTER_CIDR, 'dev', 'node0');
+    // A proxy warns of every Service where it is off.
+    ip('netns', 'exec', this.#name, 'sysctl', '-qw', 'net.ipv4.ip_forward=1');
   }
 
+  /** Kills the programs that still run on it, too. */
   remove(): void {
-    if (existsSync(`/run/netns/${this.#name}`)) ip('netns', 'delete', this.#name);
+    if (!existsSync(`/run/netns/${this.#name}`)) return;
+    for (const pid of ip('netns', 'pids', this.#name).split('\n').filter(Boolean))
+      kill(Number(pid), 'SIGKILL');
+    ip('netns', 'delete', this.#name);
   }
 
+  /** In a process group of its own. */
   start(...command: string[]): ChildProcess {
-    return spawn('ip', ['netns', 'exec', this.#name, ...command], { stdio: 'pipe' });
+    return spawn('ip', ['netns', 'exec', this.#name, ...command], { stdio: 'pipe', detached: true });
+  }
+
+  /** Ends a program and its children with SIGTERM, and with SIGKILL those that ignore it. */
+  async stop(child: ChildProcess): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    kill(-child.pid!, 'SIGTERM');
+    await Promise.race([exited, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })]);
+    kill(-child.pid!, 'SIGKILL');
+    await exited;
   }
 
   /** Runs the proxy until it says that everything is programmed, and stops it. */
@@ -55,8 +76,7 @@ export class BenchHost {
     const peakBytes = memory.end();
     if (child.exitCode !== null)
       throw new Error(`${command.join(' ')} ended with status ${child.exitCode}:\n${errors()}${output()}`);
-    child.kill();
-    await exited;
+    await this.stop(child);
     return { milliseconds, peakBytes, output: output() };
   }
 
@@ -87,6 +107,15 @@ export function collect(stream: NodeJS.ReadableStream | null): () => string {
   return () => text;
 }
 
-function ip(...args: string[]): void {
-  execFileSync('ip', args, { stdio: ['ignore', 'ignore', 'inherit'] });
+function ip(...args: string[]): string {
+  return execFileSync('ip', args, { stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8' });
+}
+
+/** A process, or with a negative number a group; one that has ended is ignored. */
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }

@@ -4,6 +4,8 @@ import { cpus, release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { compare, ProgramError } from './against/measure.js';
+import { type Comparison, comparisonTable } from './against/report.js';
 import { type BenchMode, defaultSizes, modesOf, prepare, proxyMode } from './bench-mode.js';
 import { CLUSTER_CIDR, MOST_PODS, MOST_SERVICES, NODE_NAME } from './cluster.js';
 import { decodingTable } from './decoding.js';
@@ -17,7 +19,7 @@ import { informerTable } from './server/informers.js';
 import { measureServed } from './server/measure.js';
 import { servedTable } from './server/report.js';
 import { leastOfEach } from './statistics.js';
-import { storeResults } from './stored-results.js';
+import { circumstances, type Stored, storeResults } from './stored-results.js';
 import { tenantsTable } from './tenants/report.js';
 import { balancingTable } from './traffic/balancing.js';
 import { ejectionTable } from './traffic/ejection.js';
@@ -177,6 +179,8 @@ const { values, positionals } = parseArgs({
     server: { type: 'boolean', default: false },
     /** Measure following Services as the proxy does and with client-node, instead of a mode. */
     informers: { type: 'boolean', default: false },
+    /** Measure another service proxy and this one in turn, instead of a mode: a name and the path of its program. */
+    against: { type: 'string' },
     /** Measure what counting a million connections costs, instead of a mode. */
     traffic: { type: 'boolean', default: false },
     /** Measure what looking for silent endpoints costs, instead of a mode. */
@@ -185,8 +189,8 @@ const { values, positionals } = parseArgs({
     balancing: { type: 'boolean', default: false },
     /** Measure what so many nodes cost an API server, instead of a mode. */
     fleet: { type: 'string' },
-    /** For how long each attack of `tenants` lasts. */
-    seconds: { type: 'string', default: '20' },
+    /** For how long each attack of `tenants` lasts (20); for how long a program of `against` may take (120). */
+    seconds: { type: 'string' },
     /** Store the results of a mode, which documents show, in bench/results. */
     store: { type: 'boolean', default: false },
     /** Measure mode ipvs on the kernel of this machine, not on a separate one. */
@@ -218,6 +222,7 @@ if (values.server) {
   console.error(`measuring at an API server: ${size} services of ${endpoints} endpoints …`);
   console.log(servedTable(size, endpoints, await measureServed(host, [...node, kubeproxy], size, endpoints)));
 }
+if (values.against !== undefined) await measureAgainst(values.against);
 if (values.informers) {
   const host = new BenchHost();
   process.once('exit', () => host.remove());
@@ -250,7 +255,7 @@ if (values.balancing)
 if (subject === 'tenants') {
   const host = new BenchHost();
   process.once('exit', () => host.remove());
-  for await (const line of tenantsTable(host, node, names, natural('seconds', values.seconds)))
+  for await (const line of tenantsTable(host, node, names, natural('seconds', values.seconds ?? '20')))
     console.log(line);
 }
 const instead =
@@ -261,6 +266,7 @@ const instead =
   values.balancing ||
   values.server ||
   values.informers ||
+  values.against !== undefined ||
   values.fleet !== undefined;
 for (const { mode, sizes } of instead ? [] : plan) {
   if (mode === 'ipvs' && !values.here) {
@@ -278,6 +284,43 @@ for (const { mode, sizes } of instead ? [] : plan) {
     console.error(`measuring ${mode}: ${services} services of ${endpoints} endpoints …`);
     rows.push(await measure(mode, services, endpoints, runs));
   }
-  if (values.store) storeResults(mode, rows, runs);
+  if (values.store)
+    storeResults(
+      mode,
+      rows.map((row) => ({ ...row, measured: circumstances(runs) })),
+    );
   console.log(plan.length > 1 ? `\n${mode}\n\n${table(rows)}` : table(rows));
+}
+
+/** @param text `NAME=PATH` */
+async function measureAgainst(text: string): Promise<void> {
+  const [, name, path] = /^([\w.-]+)=(.+)$/.exec(text) ?? [];
+  if (!name || !path) throw new Error(`--against takes NAME=PATH, not "${text}"`);
+  const modes = plan.map(({ mode }) => mode).filter((mode) => mode !== 'ipvs');
+  if (modes.length === 0) throw new Error('--against cannot measure mode ipvs');
+  const host = new BenchHost();
+  const folder = await mkdtemp(join(tmpdir(), 'kubeproxy-bench-'));
+  process.once('exit', () => {
+    host.remove();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  process.env.TMPDIR = folder;
+  process.env.XTABLES_LOCKFILE = join(folder, 'xtables.lock');
+  const programs = [
+    { name: 'kube-proxy-ts', command: [...node, kubeproxy] },
+    { name, command: [path] },
+  ];
+  const limitSeconds = natural('seconds', values.seconds ?? '120');
+  const size = { services: asked ?? 10_000, endpoints, runs, limitSeconds };
+  for (const mode of modes)
+    try {
+      const comparison = await compare(host, { programs, mode, folder, ...size });
+      const stored: Stored<Comparison> = { ...comparison, measured: circumstances(runs) };
+      if (values.store) storeResults(`against-${name}-${mode}`, [stored]);
+      console.log(comparisonTable(stored));
+    } catch (error) {
+      if (!(error instanceof ProgramError)) throw error;
+      console.error(`error: ${error.message}`);
+      process.exit(1);
+    }
 }

@@ -27,7 +27,8 @@ export class MemoryWatch {
   }
 }
 
-function family(pid: number): number[] {
+/** The process and its descendants. */
+export function family(pid: number): number[] {
   const children = read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
   return [pid, ...children.flatMap(family)];
 }
@@ -51,7 +52,7 @@ function forgetPeak(pid: number): void {
 }
 
 /** Empty if the process has exited meanwhile. */
-function read(file: string): string {
+export function read(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {

@@ -38,6 +38,7 @@ await build({
     main: 'bench/main.ts',
     'fleet-server': 'bench/fleet/server.ts',
     'in-process': 'bench/in-process.ts',
+    generation: 'bench/generation.ts',
     'make-counters': 'bench/make-counters.ts',
     replay: 'bench/replay.ts',
     'server/api-server': 'bench/server/api-server.ts',

@@ -25,14 +25,10 @@ export function readResults<Row>(name: string): readonly Stored<Row>[] {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as readonly Stored<Row>[]) : [];
 }
 
-/** Stores results for documents, in the place of those of the same size. */
-export function storeResults<Row extends { readonly services: number }>(
-  name: string,
-  rows: readonly Row[],
-  runs: number,
-): void {
+/** Those of now. */
+export function circumstances(runs: number): Circumstances {
   const [processor] = cpus();
-  const measured: Circumstances = {
+  return {
     date: new Date().toISOString().slice(0, 10),
     node: process.version,
     linux: release(),
@@ -40,10 +36,17 @@ export function storeResults<Row extends { readonly services: number }>(
     load: Number(loadavg()[2]!.toFixed(1)),
     runs,
   };
+}
+
+/** Stores results for documents, in the place of those of the same size. */
+export function storeResults<Row extends { readonly services: number }>(
+  name: string,
+  rows: readonly Stored<Row>[],
+): void {
   const others = readResults<Row>(name).filter(
     ({ services }) => !rows.some((row) => row.services === services),
   );
-  const all = [...others, ...rows.map((row) => ({ ...row, measured }))];
+  const all = [...others, ...rows];
   all.sort((one, other) => one.services - other.services);
   mkdirSync(FOLDER, { recursive: true });
   writeFileSync(`${FOLDER}/${name}.json`, `${JSON.stringify(all, undefined, 2)}\n`);

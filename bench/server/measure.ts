@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { createInterface, type Interface } from 'node:readline';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { CLUSTER_CIDR, NODE_NAME } from '../cluster.js';
@@ -10,6 +10,7 @@ import type { BenchHost } from '../host.js';
 import { MemoryWatch } from '../memory.js';
 import { countWrites } from '../writes.js';
 import { processorTime } from './processor-time.js';
+import type { Commands } from './api-server.js';
 import type { Received } from './receive.js';
 
 /** Measured with mode nftables at the stand-in API server. Milliseconds and bytes. */
@@ -36,6 +37,8 @@ export interface ServedFigures {
 
 const program = (file: string): string => fileURLToPath(new URL(`server/${file}.js`, import.meta.url));
 
+/** For a start; then the measurement fails. */
+const START_LIMIT_MS = 600_000;
 const SETTLE_MS = 8_000;
 const IDLE_MS = 60_000;
 const SINGLE = { count: 2_000, periodMs: 20 };
@@ -57,7 +60,7 @@ export async function measureServed(
     const { output } = await host.run(process.execPath, program('receive'), server.kubeconfig);
     const start = await host.runUntilProgrammed(...command);
     const { result: restart, writes } = await countWrites(host, () => host.runUntilProgrammed(...command));
-    await server.replaceEndpoints({ count: Math.ceil(services / 100), periodMs: 0 });
+    await server.ask('replace', Math.ceil(services / 100), 0);
     const changedRestart = await host.runUntilProgrammed(...command);
     return {
       received: JSON.parse(output) as Received,
@@ -82,20 +85,19 @@ async function measureRunning(
   const proxy = host.start(...command);
   const pid = proxy.pid!;
   try {
-    await server.untilReady();
+    await server.ask('healthy', START_LIMIT_MS);
     await sleep(SETTLE_MS);
     const settled = processorTime(pid);
     await sleep(IDLE_MS);
     const idle = processorTime(pid) - settled;
     const memory = new MemoryWatch(pid);
     const before = processorTime(pid);
-    await server.replaceEndpoints(SINGLE);
+    await server.ask('replace', SINGLE.count, SINGLE.periodMs);
     const change = (processorTime(pid) - before) / SINGLE.count;
-    await server.replaceEndpoints(FURTHER);
+    await server.ask('replace', FURTHER.count, FURTHER.periodMs);
     return { changesPeak: memory.end(), change, idle: idle / IDLE_MS };
   } finally {
-    proxy.kill();
-    await once(proxy, 'exit');
+    await host.stop(proxy);
   }
 }
 
@@ -103,26 +105,15 @@ async function measureRunning(
 export class Server {
   private constructor(
     private readonly child: ChildProcess,
-    private readonly lines: Interface,
+    private readonly lines: AsyncIterator<string>,
     readonly kubeconfig: string,
   ) {}
 
   static async start(host: BenchHost, services: number, endpoints: number): Promise<Server> {
     const child = host.start(process.execPath, program('api-server'), String(services), String(endpoints));
     child.stderr?.pipe(process.stderr);
-    const lines = createInterface({ input: child.stdout! });
-    const [kubeconfig] = (await once(lines, 'line')) as [string];
-    return new Server(child, lines, kubeconfig);
-  }
-
-  /** Resolves when the proxy is ready. */
-  untilReady(): Promise<void> {
-    return this.ask('ready');
-  }
-
-  /** Replaces one endpoint of as many services; resolves when the last is sent. */
-  replaceEndpoints({ count, periodMs }: { count: number; periodMs: number }): Promise<void> {
-    return this.ask(`replace ${count} ${periodMs}`);
+    const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
+    return new Server(child, lines, await nextLine(lines));
   }
 
   async stop(): Promise<void> {
@@ -131,9 +122,19 @@ export class Server {
     rmSync(dirname(this.kubeconfig), { recursive: true, force: true });
   }
 
-  private async ask(command: string): Promise<void> {
-    const answer = once(this.lines, 'line');
-    this.child.stdin!.write(`${command}\n`);
-    await answer;
+  /** Runs a command of `api-server.ts`. */
+  async ask<Name extends keyof Commands>(
+    name: Name,
+    ...numbers: Parameters<Commands[Name]>
+  ): Promise<Awaited<ReturnType<Commands[Name]>>> {
+    this.child.stdin!.write(`${[name, ...numbers].join(' ')}\n`);
+    return JSON.parse(await nextLine(this.lines)) as Awaited<ReturnType<Commands[Name]>>;
   }
+}
+
+/** Rejects when the process has ended. */
+async function nextLine(lines: AsyncIterator<string>): Promise<string> {
+  const { value, done } = await lines.next();
+  if (done) throw new Error('the stand-in API server ended; see its output above');
+  return value;
 }

@@ -98,7 +98,6 @@ export async function withProxy<Result>(
   try {
     return await use(proxy.pid!);
   } finally {
-    proxy.kill();
-    await once(proxy, 'exit');
+    await host.stop(proxy);
   }
 }

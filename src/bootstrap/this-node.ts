@@ -122,32 +122,28 @@ export function nodeEvent(
   };
 }
 
-/** The addresses of this node. Nothing is opened before they are listed: a proxy that needs none does not depend on the machine's. */
+/** The addresses of this node. Nothing is opened before `open`, or before they are requested. */
 export class NodeAddresses implements LocalAddresses {
   private opened: LocalAddresses | undefined;
-  private onChange: (() => void) | undefined;
-  private closed = false;
 
   constructor(
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {}
 
+  open(): LocalAddresses {
+    return (this.opened ??= openLocalAddresses(this.clock, this.logger));
+  }
+
   list(): readonly string[] {
-    if (!this.opened && !this.closed) {
-      this.opened = openLocalAddresses(this.clock, this.logger);
-      if (this.onChange) this.opened.follow?.(this.onChange);
-    }
-    return this.opened?.list() ?? [];
+    return this.open().list();
   }
 
   follow(onChange: () => void): void {
-    this.onChange = onChange;
-    this.opened?.follow?.(onChange);
+    this.open().follow?.(onChange);
   }
 
   close(): void {
-    this.closed = true;
     this.opened?.close?.();
   }
 }
@@ -156,7 +152,7 @@ export class NodeAddresses implements LocalAddresses {
  * The addresses of this node, followed where netlink is available. Those of services, which IPVS mode adds to a device of
  * its own, are not among them, in any mode: they may outlive it for a while.
  */
-function openLocalAddresses(clock: Clock, logger: Logger): LocalAddresses {
+export function openLocalAddresses(clock: Clock, logger: Logger): LocalAddresses {
   try {
     return new NetlinkLocalAddresses(SERVICE_DEVICE, clock, logger);
   } catch (error) {

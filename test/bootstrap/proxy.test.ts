@@ -252,6 +252,7 @@ describe('EmbeddedProxy', () => {
     const closed: string[] = [];
     const addresses = {
       list: () => [],
+      open: () => void closed.push('open'),
       close: () => void closed.push('close'),
     };
     const proxy = new EmbeddedProxy(
@@ -262,6 +263,6 @@ describe('EmbeddedProxy', () => {
       }),
     );
     await expect(proxy.start()).rejects.toThrow('no such cluster');
-    expect(closed).toEqual(['close']);
+    expect(closed).toEqual(['open', 'close']);
   });
 });

