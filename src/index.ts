@@ -8,6 +8,7 @@
 export { createProxy, type ProxyOptions } from './bootstrap/embedding.js';
 export type { EmbeddedProxy, NotProxiedPort } from './bootstrap/embedding.js';
 export { UsageError } from './adapters/cli/usage-error.js';
+export type { KubeProxyConfiguration } from './bootstrap/configuration/schema.js';
 export { ConfigurationError, type ConfigurationPhase } from './bootstrap/configuration/errors.js';
 
 // Interfaces for embedders to implement.

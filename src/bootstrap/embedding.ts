@@ -1,9 +1,10 @@
+import { NetlinkConntrack } from '../adapters/conntrack/netlink-conntrack.js';
 import { LoggedEvents } from '../adapters/events/event-recorder.js';
 import { PinoLogger } from '../adapters/process/pino-logger.js';
-import { NO_WAIT } from '../application/node/await-node.js';
+import { ADDRESS_OPTIONAL, NO_WAIT } from '../application/node/await-node.js';
 import type { Backend } from '../application/ports/backend.js';
 import type { Clock } from '../application/ports/clock.js';
-import type { ClusterSource } from '../application/ports/cluster-source.js';
+import type { ClusterSource, ObjectSink } from '../application/ports/cluster-source.js';
 import type { EventRecorder } from '../application/ports/event-recorder.js';
 import type { Logger } from '../application/ports/logger.js';
 import type { Conntrack } from '../application/ports/node/conntrack.js';
@@ -11,9 +12,11 @@ import type { LocalAddresses } from '../application/ports/node/network.js';
 import type { SyncObserver } from '../application/ports/sync-observer.js';
 import type { PortProblem } from '../application/status/port-status.js';
 import type { IpFamily } from '../domain/net/ip-family.js';
+import { withDefaults } from '../domain/validation/defaults.js';
+import { isObject } from '../domain/validation/schema.js';
 import { parseCommandLine, type CommandLine } from './configuration/command-line.js';
 import { logSettings, withMode } from './configuration/proxy-configuration.js';
-import type { ProxyMode } from './configuration/schema.js';
+import type { KubeProxyConfiguration, ProxyMode } from './configuration/schema.js';
 import { LifeCycle } from './life-cycle.js';
 import { chooseMode } from './modes/choose-mode.js';
 import type { OpenMode } from './modes/mode.js';
@@ -38,6 +41,8 @@ export interface ProxyOptions {
    */
   readonly conntrack?: Conntrack;
   readonly localAddresses?: LocalAddresses;
+  /** As a configuration file. Health and metrics are served only if their address is given. `flags` override it, and cannot have `--config`. */
+  readonly configuration?: KubeProxyConfiguration;
   /** Flags as on the command line: `['--hostname-override=node-1', '--cluster-cidr=10.244.0.0/16']`. */
   readonly flags?: readonly string[];
   /**
@@ -54,11 +59,11 @@ export interface ProxyOptions {
  * it handles no signals, sets no sysctls but those of its mode, removes no rules of other modes, and serves health and metrics only if the
  * flags, or the configuration file that they name, enable it. With backends of one's own it opens no health-check node
  * ports either, listens for no node ports on localhost, and settings that differ between modes are those of nftables mode, unless `--proxy-mode` is given.
- * @throws UsageError, ConfigurationError when the flags are invalid
+ * @throws UsageError, ConfigurationError when the flags or the configuration are invalid
  * @throws when the mode that the flags choose cannot be used on this machine
  */
 export async function createProxy(options: ProxyOptions = {}): Promise<EmbeddedProxy> {
-  const asked = readFlags(options.flags ?? []);
+  const asked = readConfiguration(options);
   const logger = options.logger ?? PinoLogger.open(logSettings(asked.configuration));
   for (const warning of asked.warnings) logger.warn({}, warning);
   const parts = replacements(options, logger);
@@ -72,17 +77,18 @@ export async function createProxy(options: ProxyOptions = {}): Promise<EmbeddedP
   return new EmbeddedProxy(composeProxy(commandLine, backendMode(name, options.backends), logger, parts));
 }
 
-function readFlags(flags: readonly string[]): CommandLine {
-  const commandLine = parseCommandLine(flags);
+function readConfiguration({ flags = [], configuration: given }: ProxyOptions): CommandLine {
+  const commandLine = parseCommandLine(flags, { configuration: given });
   if (commandLine.config !== '') return commandLine;
   const { configuration } = commandLine;
-  const asked = (flag: string, address: string) => (commandLine.flags.has(flag) ? address : '');
+  const asked = (flag: string, name: 'healthzBindAddress' | 'metricsBindAddress') =>
+    commandLine.flags.has(flag) || given?.[name] ? configuration[name] : '';
   return {
     ...commandLine,
     configuration: {
       ...configuration,
-      healthzBindAddress: asked('healthz-bind-address', configuration.healthzBindAddress),
-      metricsBindAddress: asked('metrics-bind-address', configuration.metricsBindAddress),
+      healthzBindAddress: asked('healthz-bind-address', 'healthzBindAddress'),
+      metricsBindAddress: asked('metrics-bind-address', 'metricsBindAddress'),
     },
   };
 }
@@ -96,17 +102,27 @@ function replacements(options: ProxyOptions, logger: Logger): Partial<Providers<
     ...(localAddresses && { localAddresses: () => localAddresses }),
     ...(source && {
       source: () => source,
-      serviceLookup: () => undefined,
-      nodeTimeouts: () => NO_WAIT,
+      objectSink: ({ clusterEvents }) => completing(clusterEvents),
+      serviceLookup: none,
+      nodeTimeouts: () => (backends ? ADDRESS_OPTIONAL : NO_WAIT),
     }),
     ...(ownEvents && { eventRecorder: () => ownEvents }),
     ...(syncObserver && { syncObserver: () => syncObserver }),
     ...((conntrack ?? backends) && { conntrack: () => conntrack }),
-    ...(backends && {
-      forwardingObstacles: () => undefined,
-      healthCheckListener: () => undefined,
-      localhostRelay: () => undefined,
-    }),
+    // Both observe the connections of the kernel, which are not those of another table.
+    ...(conntrack && !(conntrack instanceof NetlinkConntrack) && { ejection: none, balancing: none }),
+    ...(backends && { forwardingObstacles: none, healthCheckListener: none, localhostRelay: none }),
+  };
+}
+
+const none = (): undefined => undefined;
+
+/** Objects of an embedder may be written by hand, as manifests are. */
+function completing(sink: ObjectSink): ObjectSink {
+  return {
+    applied: (kind, object) => sink.applied(kind, isObject(object) ? withDefaults(kind, object) : object),
+    deleted: (kind, reference) => sink.deleted(kind, reference),
+    synced: (kind) => sink.synced(kind),
   };
 }
 

@@ -9,7 +9,7 @@ import type { CheckForwarding } from '../application/health/check-forwarding.js'
 import type { ForwardingObstacles } from '../application/node/forwarding-obstacles.js';
 import type { HealthCheckListener } from '../application/ports/health.js';
 import type { Conntrack } from '../application/ports/node/conntrack.js';
-import type { ServiceLookup, ClusterSource } from '../application/ports/cluster-source.js';
+import type { ServiceLookup, ClusterSource, ObjectSink } from '../application/ports/cluster-source.js';
 import type { BalanceByConnections } from '../application/traffic/balance-by-connections.js';
 import type { TrafficMetrics } from '../application/traffic/traffic-metrics.js';
 import type { EndpointAnswers } from '../application/traffic/endpoint-answers.js';
@@ -64,6 +64,8 @@ export interface ReadingParts {
   readonly state: ClusterState;
   readonly source: ClusterSource;
   readonly clusterEvents: ClusterEvents;
+  /** Where the source delivers objects: `clusterEvents`, or an addition in front of it. */
+  readonly objectSink: ObjectSink;
   readonly reports: ObjectReports;
   readonly terminatingEndpoints: TerminatingEndpoints;
 

@@ -57,15 +57,14 @@ export function composeReader(
 export function addressesPart({ localAddresses }: ReadingParts): Part {
   return {
     name: 'addresses of this node',
-    start: () => localAddresses.open?.(),
     stop: () => localAddresses.close?.(),
   };
 }
 
-export function sourcePart({ source, clusterEvents }: ReadingParts): Part {
+export function sourcePart({ source, objectSink, clusterEvents }: ReadingParts): Part {
   return {
     name: 'cluster source',
-    start: (signal) => source.start(clusterEvents, signal),
+    start: (signal) => source.start(objectSink, signal),
     async stop() {
       await source.stop();
       // Until then lists may arrive.
@@ -142,6 +141,7 @@ export function readingProviders(
         () => awaitNode.listed(),
       );
     },
+    objectSink: ({ clusterEvents }) => clusterEvents,
     // To the log where there is no API server, or nothing runs longer than one sync.
     eventRecorder({ apiClient, clock }) {
       const logger = loggerOf('event-recorder');

@@ -122,28 +122,32 @@ export function nodeEvent(
   };
 }
 
-/** The addresses of this node. Nothing is opened before `open`, or before they are requested. */
+/** The addresses of this node. Nothing is opened before they are listed: a proxy that needs none does not depend on the machine's. */
 export class NodeAddresses implements LocalAddresses {
   private opened: LocalAddresses | undefined;
+  private onChange: (() => void) | undefined;
+  private closed = false;
 
   constructor(
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {}
 
-  open(): LocalAddresses {
-    return (this.opened ??= openLocalAddresses(this.clock, this.logger));
-  }
-
   list(): readonly string[] {
-    return this.open().list();
+    if (!this.opened && !this.closed) {
+      this.opened = openLocalAddresses(this.clock, this.logger);
+      if (this.onChange) this.opened.follow?.(this.onChange);
+    }
+    return this.opened?.list() ?? [];
   }
 
   follow(onChange: () => void): void {
-    this.open().follow?.(onChange);
+    this.onChange = onChange;
+    this.opened?.follow?.(onChange);
   }
 
   close(): void {
+    this.closed = true;
     this.opened?.close?.();
   }
 }
@@ -152,7 +156,7 @@ export class NodeAddresses implements LocalAddresses {
  * The addresses of this node, followed where netlink is available. Those of services, which IPVS mode adds to a device of
  * its own, are not among them, in any mode: they may outlive it for a while.
  */
-export function openLocalAddresses(clock: Clock, logger: Logger): LocalAddresses {
+function openLocalAddresses(clock: Clock, logger: Logger): LocalAddresses {
   try {
     return new NetlinkLocalAddresses(SERVICE_DEVICE, clock, logger);
   } catch (error) {

@@ -1,4 +1,13 @@
-import { createProxy, UsageError, ConfigurationError, type ProxyOptions } from '../../src/index.js';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createProxy,
+  UsageError,
+  ConfigurationError,
+  type KubeProxyConfiguration,
+  type ProxyOptions,
+} from '../../src/index.js';
 import {
   FakeClock,
   MemoryConntrack,
@@ -63,6 +72,102 @@ describe('createProxy', () => {
     expect([world.source.running, world.clock.pending]).toEqual([false, 0]);
   });
 
+  it('completes hand-written objects with the defaults that manifests get', async () => {
+    const world = new World();
+    const spec = { clusterIP: '10.96.0.1', clusterIPs: ['10.96.0.1', 'fd00::1'], ports: [{ port: 80 }] };
+    world.source
+      .apply('Service', { metadata: { namespace: 'shop', name: 'cart' }, spec })
+      .apply('EndpointSlice', {
+        metadata: slice('cart', '').metadata,
+        addressType: 'IPv4',
+        ports: [{ port: 8080 }],
+        endpoints: [{ addresses: ['10.244.1.5'] }],
+      })
+      .apply('Node', { metadata: { name: 'n1' }, spec: { podCIDR: '10.244.1.0/24' } })
+      .apply('Service', null)
+      .synced();
+    const backends = [world.backend, new RecordingBackend('IPv6')] as const;
+    const flags = ['--hostname-override=n1', '--detect-local-mode=NodeCIDR'];
+    const proxy = await world.create({ backends, flags });
+    await proxy.start();
+    await proxy.programmed();
+    const [IPv4, IPv6] = backends.map(({ programmed }) => programmed.get('shop/cart/tcp/')!);
+    expect(IPv4!.endpoints.cluster).toMatchObject([{ address: '10.244.1.5', port: 8080, ready: true }]);
+    expect(IPv6!.frontends).toMatchObject([{ address: 'fd00::1', port: 80 }]);
+    expect(world.backend.node!.detector).toMatchObject({ cidr: { address: '10.244.1.0' } });
+    await proxy.stop();
+  });
+
+  it('takes a configuration as a file has it, and flags override it', async () => {
+    const world = new World();
+    world.source.apply('Node', { metadata: { name: 'n1' } }).synced();
+    const configuration: KubeProxyConfiguration = {
+      hostnameOverride: 'n1',
+      clusterCIDR: '10.244.0.0/16,fd00::/48',
+      nodePortAddresses: ['192.0.2.0/24'],
+      nftables: { masqueradeAll: true, masqueradeBit: 9, syncPeriod: '10s' },
+    };
+    const proxy = await world.create({
+      configuration,
+      localAddresses: { list: () => ['192.0.2.7', '198.51.100.7'] },
+      flags: ['--cluster-cidr=10.9.0.0/16', '--masquerade-all=false'],
+    });
+    expect(proxy.parts).not.toContain('metrics server');
+    await proxy.start();
+    await proxy.programmed();
+    expect(world.backend.node).toMatchObject({
+      detector: { cidr: { address: '10.9.0.0' } },
+      masqueradeBit: 9,
+      masqueradeAll: false,
+      nodePortIPs: ['192.0.2.7'],
+    });
+    await world.passes(10_000);
+    expect(world.backend.calls.map(({ method }) => method)).toContain('full');
+    await proxy.stop();
+    const served = await world.create({
+      configuration: { metricsBindAddress: '127.0.0.1' },
+      flags: ['--healthz-bind-address=127.0.0.1', '--healthz-port=0'],
+    });
+    expect(served.parts).toContain('metrics server');
+    expect(served.parts).not.toContain('healthz server');
+    await served.stop();
+  });
+
+  it.each<readonly [string, unknown]>([
+    ['mode: "x"', { mode: 'x' }],
+    ['detectLocal: 1', { detectLocal: 1 }],
+    ['iptables: { syncPeriod: "-1s" }', { iptables: { syncPeriod: '-1s' } }],
+    ['iptables: { syncPeriod: 30 }', { iptables: { syncPeriod: 30 } }],
+    ['kind: "Pod"', { kind: 'Pod' }],
+  ])('rejects a configuration as it would a file with %s', async (yaml, configuration) => {
+    const create = (options: object) => new World().create(options).catch((error: unknown) => error);
+    const folder = await mkdtemp(join(tmpdir(), 'kubeproxy-'));
+    const file = join(folder, 'config.yaml');
+    const meta = yaml.startsWith('kind') ? '' : 'kind: KubeProxyConfiguration\n';
+    await writeFile(file, `apiVersion: kubeproxy.config.k8s.io/v1alpha1\n${meta}${yaml}\n`);
+    try {
+      const error = await create({ configuration });
+      expect(error).toBeInstanceOf(ConfigurationError);
+      expect(error).toEqual(await create({ flags: [`--config=${file}`] }));
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('rejects fields that a configuration does not have, and a second configuration', async () => {
+    // @ts-expect-error The type knows the fields.
+    const misspelled: KubeProxyConfiguration = { nftables: { masqueradeAl: true } };
+    // @ts-expect-error Durations are text.
+    const numeric: KubeProxyConfiguration = { nftables: { syncPeriod: 30 } };
+    const world = new World();
+    await expect(world.create({ configuration: misspelled })).rejects.toThrow(
+      'failed complete: failed to decode: strict decoding error: unknown field "nftables.masqueradeAl"',
+    );
+    await expect(world.create({ configuration: numeric })).rejects.toThrow('nftables.syncPeriod: expected');
+    const both = world.create({ configuration: {}, flags: ['--config=/dev/null'] });
+    await expect(both).rejects.toThrow(UsageError);
+  });
+
   it('writes nothing before everything is listed', async () => {
     const world = new World();
     world.source.apply('Service', service('cart', '10.96.0.1')).synced('Service', 'Node', 'ServiceCIDR');
@@ -121,6 +226,35 @@ describe('createProxy', () => {
     expect(asked.parts).toContain('metrics server');
     expect(asked.parts).not.toContain('healthz server');
     await asked.stop();
+  });
+
+  it('logs no problem of the machine, nor of a Node, in memory', async () => {
+    const world = new World();
+    const annotations = { 'kube-proxy-ts/eject-unresponsive-endpoints': 'true' };
+    const { metadata, spec } = service('cart', 'fd00::1');
+    world.source
+      .apply('Service', { metadata: { ...metadata, annotations }, spec: { ...spec, type: 'NodePort' } })
+      .apply('Node', { metadata: { name: 'n1', labels: { 'topology.kubernetes.io/zone': 'a' } } })
+      .synced();
+    const proxy = await world.create({
+      backends: [new RecordingBackend('IPv6')],
+      conntrack: new MemoryConntrack(),
+      localAddresses: { list: () => [] },
+      flags: ['--hostname-override=n1'],
+    });
+    await proxy.start();
+    await proxy.programmed();
+    await world.passes(60_000);
+    expect(world.logger.lines.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
+    world.source.apply('Node', {
+      metadata: { name: 'n1' },
+      status: { addresses: [{ type: 'InternalIP', address: '127.0.0.1' }] },
+    });
+    expect(world.logger.lines.at(-1)).toMatchObject({
+      level: 'error',
+      facts: { problem: expect.any(String) },
+    });
+    await proxy.stop();
   });
 
   it('uses the given parts instead of its own', async () => {

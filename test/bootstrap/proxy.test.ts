@@ -252,7 +252,6 @@ describe('EmbeddedProxy', () => {
     const closed: string[] = [];
     const addresses = {
       list: () => [],
-      open: () => void closed.push('open'),
       close: () => void closed.push('close'),
     };
     const proxy = new EmbeddedProxy(
@@ -263,6 +262,6 @@ describe('EmbeddedProxy', () => {
       }),
     );
     await expect(proxy.start()).rejects.toThrow('no such cluster');
-    expect(closed).toEqual(['open', 'close']);
+    expect(closed).toEqual(['close']);
   });
 });

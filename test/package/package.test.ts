@@ -1,7 +1,6 @@
-import { build } from 'esbuild';
 import { execa } from 'execa';
 import { existsSync } from 'node:fs';
-import { cp, readFile, realpath, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -17,10 +16,49 @@ const example = 'examples/custom-backend';
 const manifests = fileURLToPath(new URL('../../deploy/examples', import.meta.url));
 /** In the report of `node --test`; Node 20 and 24 begin the line differently. */
 const NOTHING_FAILED = /^. fail 0$/m;
-/** What docs/embedding.md begins with: a program's file, beside those of the example. */
-async function firstExample(): Promise<string> {
-  return /^```ts\n([^]*?)^```$/m.exec(await readFile(`${installed.root}/docs/embedding.md`, 'utf8'))![1]!;
+/** The code blocks of a section of docs/embedding.md. */
+async function codeIn(heading: string): Promise<readonly string[]> {
+  const page = await readFile(`${installed.root}/docs/embedding.md`, 'utf8');
+  const section = page.split(new RegExp(`^##+ ${heading}$`, 'm'))[1]!.split(/^##/m)[0]!;
+  return [...section.matchAll(/^```\w*\n([^]*?)^```$/gm)].map(([, code]) => code!);
 }
+
+/** The first example with the call that the section on configuration has instead. */
+async function configuredExample(): Promise<string> {
+  const [[example], [call]] = await Promise.all([codeIn('First example'), codeIn('Configuration')]);
+  const beginning = example!.slice(0, example!.indexOf('const proxy ='));
+  return `${beginning}${call}await proxy.start(); await proxy.programmed(); await proxy.stop(); export { sleep };`;
+}
+
+/** Compiles if each declaration that docs/embedding.md shows is that of the package, or a part of a longer one. */
+async function shownTypes(): Promise<string> {
+  const [block] = await codeIn('Your own backend');
+  const names = [...block!.matchAll(/^interface (\w+)/gm)].map(([, name]) => name!);
+  expect(names).toEqual(['ForwardingChange', 'ForwardingEntry', 'Frontend']);
+  const used = ['ServicePortKey', 'ServicePortName', 'IpFamily', 'EndpointSelection', 'Cidr', ...names];
+  const whole = (name: string): string =>
+    name === 'ForwardingEntry' ? `Pick<real.${name}, keyof shown${name}.${name}>` : `real.${name}`;
+  return [
+    `import type * as real from 'kube-proxy-ts';`,
+    `import type { ${used.join(', ')} } from 'kube-proxy-ts';`,
+    // In a namespace of its own, each refers to the package's versions of the others.
+    ...block!
+      .split('\n\n')
+      .map(
+        (one, index) => `namespace shown${names[index]} { ${one.replace(/^interface/, 'export interface')} }`,
+      ),
+    'type Within<One, Other> = [One, keyof One] extends [Other, keyof Other] ? true : false;',
+    'type Same<One, Other> = [Within<One, Other>, Within<Other, One>];',
+    ...names.map(
+      (name) => `export const same${name}: Same<shown${name}.${name}, ${whole(name)}> = [true, true];`,
+    ),
+  ].join('\n');
+}
+
+/** The lines of a log that are not informational. */
+const problemsIn = (log: string): readonly string[] =>
+  log.split('\n').filter((line) => !line.startsWith('I'));
+
 let installed: InstalledPackage;
 beforeAll(async () => {
   installed = await InstalledPackage.make();
@@ -51,6 +89,14 @@ describe('the packed package, in another program', () => {
       ),
     );
     expect([...new Set(loaded)]).toEqual(['@kubernetes/client-node/dist/types.js']);
+  });
+
+  it('has the documents that the comments of its types name', async () => {
+    const types = (await installed.files()).filter((file) => /^lib\/.*\.d\.ts$/.test(file));
+    const texts = await Promise.all(types.map((file) => readFile(`${installed.root}/${file}`, 'utf8')));
+    const named = new Set(texts.flatMap((text) => text.match(/docs\/[\w./-]+\.md/g) ?? []));
+    expect(named).toContain('docs/embedding.md');
+    expect([...named].filter((page) => !existsSync(`${installed.root}/${page}`))).toEqual([]);
   });
 
   it('has no type of the injection library in its own', async () => {
@@ -86,11 +132,14 @@ describe('the packed package, in another program', () => {
         'createProxy(1);',
       ];
       await writeFile(`${program}/src/uses.ts`, uses.join('\n'));
-      await writeFile(`${program}/src/first-example.ts`, await firstExample());
+      await writeFile(`${program}/src/shown-types.ts`, await shownTypes());
+      await writeFile(`${program}/src/proxy.mjs`, (await codeIn('First example'))[0]!);
+      await writeFile(`${program}/src/configured.mjs`, await configuredExample());
       const strictest = {
         module: 'nodenext',
         target: 'es2022',
         strict: true,
+        checkJs: true,
         exactOptionalPropertyTypes: true,
         noUncheckedIndexedAccess: true,
         skipLibCheck: false,
@@ -107,7 +156,28 @@ describe('the packed package, in another program', () => {
     },
   );
 
-  it('is used by the first example of docs/embedding.md, which logs no error and no warning on any Node', async () => {
+  it('runs the first example of docs/embedding.md as printed on any Node, where netlink is unavailable', async () => {
+    const [program, output] = await codeIn('First example');
+    const koffi = `${installed.root}/node_modules/koffi`;
+    await mkdir(koffi, { recursive: true });
+    try {
+      await writeFile(`${koffi}/index.js`, "throw new Error('no binary')");
+      await writeFile(`${installed.folder}/proxy.mjs`, program!);
+      for (const release of NODE_RELEASES) {
+        const running = execa(nodeRelease(release), ['proxy.mjs'], {
+          cwd: installed.folder,
+          timeout: 60_000,
+        });
+        const { stdout, stderr } = await running;
+        expect(`${stdout}\n`).toBe(output);
+        expect(problemsIn(stderr)).toEqual([]);
+      }
+    } finally {
+      await rm(dirname(koffi), { recursive: true });
+    }
+  }, 240_000);
+
+  it('follows an API server as docs/embedding.md configures it, and logs no error and no warning on any Node', async () => {
     const api = await StandInApiServer.start();
     try {
       const node = { addresses: [{ type: 'InternalIP', address: '192.0.2.1' }] };
@@ -119,22 +189,18 @@ describe('the packed package, in another program', () => {
         metadata: { namespace: 'shop', name: 'cart' },
         spec: { clusterIP: '10.96.0.80', clusterIPs: ['10.96.0.80'], ports },
       });
-      const program = `${installed.folder}/running`;
-      await cp(`${installed.root}/${example}`, program, { recursive: true });
-      const text = (await firstExample())
-        .replace('/run/routes.txt', `${program}/routes.txt`)
-        .replace('/etc/kubernetes/kube-proxy.conf', await writeKubeconfig(api));
-      await writeFile(`${program}/src/first-example.ts`, text);
-      const outfile = `${program}/first-example.mjs`;
-      await build({
-        ...{ entryPoints: [`${program}/src/first-example.ts`], outfile, logLevel: 'silent' },
-        ...{ bundle: true, packages: 'external', format: 'esm', platform: 'node', target: 'node20' },
-      });
+      const text = await configuredExample();
+      const configured = text.replace('/etc/kubernetes/kube-proxy.conf', await writeKubeconfig(api));
+      await writeFile(`${installed.folder}/configured.mjs`, configured);
       for (const release of NODE_RELEASES) {
-        const running = execa(nodeRelease(release), [outfile], { cwd: program, timeout: 60_000 });
+        const running = execa(nodeRelease(release), ['configured.mjs'], {
+          cwd: installed.folder,
+          timeout: 60_000,
+        });
         const { stdout, stderr } = await running;
+        expect(stdout).toMatch(/^shop\/cart\/tcp\/ 10\.96\.0\.80:80 -> $/m);
         expect(stderr).toContain('"programmed everything"');
-        expect([stdout, ...stderr.split('\n').filter((line) => !line.startsWith('I'))]).toEqual(['']);
+        expect(problemsIn(stderr)).toEqual([]);
       }
     } finally {
       await api.close();
@@ -153,7 +219,7 @@ describe('the packed package, in another program', () => {
           .map((target) => `${page}: ${target}`);
       }),
     );
-    expect(pages).toContain('README.md');
+    expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/embedding.md']));
     expect(targets.flat()).toEqual([]);
   });
 });

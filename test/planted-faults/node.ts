@@ -108,7 +108,7 @@ export const NODE_FAULTS: readonly PlantedFault[] = [
   {
     name: 'the-node-is-not-awaited',
     file: 'src/application/node/await-node.ts',
-    original: 'if (this.hasAddress()) return this.awaitPodCIDRs();',
+    original: 'if (this.hasAddress() || this.timeouts.isAddressOptional) return this.awaitPodCIDRs();',
     fault: 'if (this.node() || !this.node()) return this.awaitPodCIDRs();',
   },
   {

@@ -10,11 +10,7 @@ import {
   endpointSliceSchema,
   endpointsSchema,
 } from '../../domain/validation/object-schemas.js';
-import {
-  endpointSliceWithDefaults,
-  nodeWithDefaults,
-  serviceWithDefaults,
-} from '../../domain/validation/defaults.js';
+import { withDefaults } from '../../domain/validation/defaults.js';
 import { nearestName } from '../../domain/validation/nearest-name.js';
 import type { FieldProblem, Schema } from '../../domain/validation/schema.js';
 import { serviceSchema } from '../../domain/validation/service-schema.js';
@@ -23,8 +19,6 @@ interface KindFacts {
   /** The accepted versions, the usual one first. */
   readonly apiVersions: readonly string[];
   readonly namespaced: boolean;
-  /** Adds the defaults of an API server. */
-  readonly defaults?: (object: RawObject) => RawObject;
   readonly schema: Schema;
   readonly read: (object: unknown) => Reading<unknown>;
 }
@@ -33,28 +27,24 @@ const KINDS: Readonly<Record<ResourceKind, KindFacts>> = {
   Service: {
     apiVersions: ['v1'],
     namespaced: true,
-    defaults: serviceWithDefaults,
     schema: serviceSchema,
     read: readService,
   },
   EndpointSlice: {
     apiVersions: ['discovery.k8s.io/v1'],
     namespaced: true,
-    defaults: endpointSliceWithDefaults,
     schema: endpointSliceSchema,
     read: (object) => readEndpointSlice(object, ''),
   },
   Endpoints: {
     apiVersions: ['v1'],
     namespaced: true,
-    // No defaults: a missing protocol is TCP to the reader, too.
     schema: endpointsSchema,
     read: (object) => readEndpoints(object, ''),
   },
   Node: {
     apiVersions: ['v1'],
     namespaced: false,
-    defaults: nodeWithDefaults,
     schema: nodeSchema,
     read: readNode,
   },
@@ -107,11 +97,10 @@ export function checkObject(kind: ResourceKind, given: RawObject): CheckedObject
 
 /** As `checkObject`, by the API server's rules alone. */
 export function brokenRules(kind: ResourceKind, given: RawObject): CheckedObject {
-  const { defaults, schema } = KINDS[kind];
-  const object = defaults?.(given) ?? given;
+  const object = withDefaults(kind, given);
   const problems: FieldProblem[] = [];
   let count = 0;
-  schema(object, '', (field, what) => {
+  KINDS[kind].schema(object, '', (field, what) => {
     if (count++ < MOST_PROBLEMS) problems.push({ field, what });
   });
   if (count > MOST_PROBLEMS) problems.push({ field: '', what: `has ${count - MOST_PROBLEMS} more problems` });

@@ -10,12 +10,17 @@ export interface NodeTimeouts {
   readonly node: number;
   /** For its podCIDRs after that, if they define local traffic. */
   readonly podCIDRs: number;
+  /** A Node without an address is no problem, and nothing is checked against it. Missing: it is one. */
+  readonly isAddressOptional?: true;
 }
 
 /** As kube-proxy waits (docs/internals/spec/server.md §2). */
 export const CLUSTER_TIMEOUTS: NodeTimeouts = { node: 30_000, podCIDRs: 300_000 };
 /** For sources in which nothing creates a Node that is missing at the start. */
 export const NO_WAIT: NodeTimeouts = { node: 0, podCIDRs: 0 };
+
+/** For sources that may know no Node, and backends that may not be on one. */
+export const ADDRESS_OPTIONAL: NodeTimeouts = { ...NO_WAIT, isAddressOptional: true };
 
 /** This node's Node object lacks what the rules need. */
 class NodeNotReadyError extends NamedError {}
@@ -56,7 +61,7 @@ export class AwaitNode {
   listed(): void {
     if (this.state !== 'listing') return;
     this.state = 'for node';
-    if (this.hasAddress()) return this.awaitPodCIDRs();
+    if (this.hasAddress() || this.timeouts.isAddressOptional) return this.awaitPodCIDRs();
     if (this.timeouts.node > 0)
       this.logger.info(
         { node: this.nodeName },
@@ -74,7 +79,7 @@ export class AwaitNode {
 
   /** The Node has been added or changed. */
   changed(): void {
-    if (this.state === 'over') this.checks.again();
+    if (this.state === 'over') this.check('again');
     else if (this.state === 'for node' && this.hasAddress()) this.awaitPodCIDRs();
     else if (this.state === 'for podCIDRs' && this.hasPodCIDRs()) this.finish();
   }
@@ -108,11 +113,15 @@ export class AwaitNode {
   private finish(): void {
     this.stop();
     try {
-      this.checks.atStart();
+      this.check('atStart');
       this.resolve();
     } catch (error) {
       this.reject(error);
     }
+  }
+
+  private check(when: 'atStart' | 'again'): void {
+    if (this.hasAddress() || !this.timeouts.isAddressOptional) this.checks[when]();
   }
 
   private hasAddress(): boolean {

@@ -3,16 +3,17 @@ import { hostname as systemHostname } from 'node:os';
 import type { Reader } from '../../adapters/cli/reader.js';
 import type { AnySubcommand, ColorChoice, Request } from '../../adapters/cli/subcommand.js';
 import { errorMessage } from '../../application/error-message.js';
+import { UsageError } from '../../adapters/cli/usage-error.js';
 import { withPort } from '../../domain/net/listen-address.js';
 import { fullVersion, rawVersion, versionLine } from '../version.js';
 import { parseArguments } from './arguments.js';
-import { decodeConfigurationFile, type DecodedFile } from './configuration-file.js';
+import { decodeConfiguration, decodeConfigurationFile, type DecodedFile } from './configuration-file.js';
 import { ConfigurationError, EarlyExit } from './errors.js';
-import { buildValues, valueAt, type FieldTree, type ValuesOf } from './field.js';
+import { buildValues, valueAt, type Field, type FieldTree, type ValuesOf } from './field.js';
 import { commandFlags, proxyFlags, type CommandFlags } from './flags.js';
 import { withPlatformDefaults, type ProxyConfiguration } from './proxy-configuration.js';
 import { resolveFeatureGates, type KubernetesVersion } from './releases.js';
-import { schema, type Configuration } from './schema.js';
+import { schema, type Configuration, type KubeProxyConfiguration } from './schema.js';
 import { loggingProblems, validationProblems } from './validation.js';
 
 /** Beside the ports of kube-proxy, 10249 and 10256. */
@@ -54,6 +55,8 @@ export interface Machine {
   readonly readFile?: (path: string) => string;
   /** The host name of the operating system. */
   readonly hostname?: () => string;
+  /** Of an embedding program, in the place of a file: every flag overrides it. */
+  readonly configuration?: KubeProxyConfiguration | undefined;
 }
 
 /**
@@ -79,10 +82,11 @@ export function parseCommandLine(
  */
 export function completeCommandLine(
   argv: readonly string[],
-  { readFile = (path) => readFileSync(path, 'utf8'), hostname = systemHostname }: Machine = {},
+  machine: Machine = {},
   reader?: Reader,
   subcommands?: readonly AnySubcommand[],
 ): CommandLine {
+  const { readFile = (path) => readFileSync(path, 'utf8'), hostname = systemHostname } = machine;
   const { request, flags, color } = parseArguments(argv, reader, subcommands);
   const options = fromFlags(commandFlags, flags);
   // Before any file is read, as kube-proxy does.
@@ -90,8 +94,9 @@ export function completeCommandLine(
   if (options.version === 'true') throw new EarlyExit(`${versionLine(release)}\n`);
   if (options.version === 'raw') throw new EarlyExit(`${rawVersion(release)}\n`);
 
-  const loaded =
-    options.config === ''
+  const loaded = machine.configuration
+    ? takeObject(machine.configuration, flags, options)
+    : options.config === ''
       ? { configuration: withPortFlags(fromFlags(schema, flags), options), warnings: [], setsRelease: false }
       : loadFile(options.config, flags, readFile);
   const configuration = withPlatformDefaults({
@@ -151,6 +156,19 @@ function fromFlags<Tree extends FieldTree>(tree: Tree, flags: ReadonlyMap<string
   return buildValues(tree, (field) => flags.get(field.flag) ?? field.flagDefault);
 }
 
+/** An object in the place of a file. */
+function takeObject(
+  given: KubeProxyConfiguration,
+  flags: ReadonlyMap<string, unknown>,
+  options: CommandFlags,
+): DecodedFile {
+  if (options.config !== '')
+    throw new UsageError('--config cannot be combined with the option configuration');
+  const decoded = decodeConfiguration(given);
+  const configuration = withPortFlags(withFlags(decoded.configuration, flags), options);
+  return { ...decoded, configuration };
+}
+
 /** The configuration of a file, with the flags that apply beside it. */
 function loadFile(
   path: string,
@@ -166,11 +184,20 @@ function loadFile(
     ]);
   }
   const { configuration, warnings, setsRelease } = decodeConfigurationFile(text);
-  const joined = buildValues(schema, (field, place) => {
-    const file = valueAt(configuration, place);
-    return field.options.besideFile && flags.has(field.flag) ? field.join(flags.get(field.flag), file) : file;
-  });
+  const joined = withFlags(configuration, flags, ({ options }) => options.besideFile === true);
   return { configuration: joined, warnings, setsRelease };
+}
+
+/** @param applies whether the flag of a field has an effect here */
+function withFlags(
+  configuration: Configuration,
+  flags: ReadonlyMap<string, unknown>,
+  applies: (field: Field<unknown>) => boolean = () => true,
+): Configuration {
+  return buildValues(schema, (field, place) => {
+    const value = valueAt(configuration, place);
+    return applies(field) && flags.has(field.flag) ? field.join(flags.get(field.flag), value) : value;
+  });
 }
 
 /** The deprecated port flags act on bare IPs and, when zero, on anything (docs/internals/spec/configuration.md §1.2). */

@@ -19,7 +19,7 @@ import { isObject } from '../../domain/validation/schema.js';
 import { ConfigurationError } from './errors.js';
 import { buildValues, Field, valueAt, type FieldTree } from './field.js';
 import type { Configured } from './proxy-configuration.js';
-import { API_VERSION, KIND, schema, type Configuration } from './schema.js';
+import { API_VERSION, KIND, schema, type Configuration, type KubeProxyConfiguration } from './schema.js';
 import { ValueError } from './value-types.js';
 
 export interface DecodedFile {
@@ -38,23 +38,43 @@ const TYPE_META = ['apiVersion', 'kind'];
  * @throws ConfigurationError naming every field whose value has the wrong type
  */
 export function decodeConfigurationFile(content: string): DecodedFile {
-  const root = firstDocument(content);
-  checkKind(root);
-
-  const unknown: string[] = [];
-  const problems: string[] = [];
-  const configuration = decodeFields(schema, root, '', unknown, problems) as Configuration;
-  if (problems.length > 0) throw undecodable(problems);
-
-  // Kubernetes sorts the fields before it decodes them.
-  const strict = [...repeatedKeys(content), ...unknown.sort()];
+  const { unknown, ...decoded } = decode(firstDocument(content));
+  const strict = [...repeatedKeys(content), ...unknown];
   return {
-    configuration: withListenDefaults(configuration, root),
-    setsRelease: (root as Readonly<Record<string, unknown>>).kubernetesVersion != null,
+    ...decoded,
     warnings:
       strict.length > 0
         ? [`using lenient decoding of the configuration file: strict decoding error: ${strict.join(', ')}`]
         : [],
+  };
+}
+
+/**
+ * Decodes and defaults an object as the file that it would be, but strictly: an unknown field is an error, too.
+ * @throws ConfigurationError
+ */
+export function decodeConfiguration(given: KubeProxyConfiguration): DecodedFile {
+  const { unknown, ...decoded } = decode({ apiVersion: API_VERSION, kind: KIND, ...given });
+  if (unknown.length > 0) throw undecodable([`strict decoding error: ${unknown.join(', ')}`]);
+  return { ...decoded, warnings: [] };
+}
+
+interface Decoded extends Omit<DecodedFile, 'warnings'> {
+  /** A text about each field that does not exist. */
+  readonly unknown: readonly string[];
+}
+
+function decode(root: unknown): Decoded {
+  checkKind(root);
+  const unknown: string[] = [];
+  const problems: string[] = [];
+  const configuration = decodeFields(schema, root, '', unknown, problems) as Configuration;
+  if (problems.length > 0) throw undecodable(problems);
+  return {
+    configuration: withListenDefaults(configuration, root),
+    setsRelease: (root as Readonly<Record<string, unknown>>).kubernetesVersion != null,
+    // Kubernetes sorts the fields before it decodes them.
+    unknown: unknown.sort(),
   };
 }
 

@@ -34,7 +34,7 @@ export interface FieldOptions<T> {
 }
 
 /** One field of the configuration, or one flag that is not a field: the single source of its decoding, default, flag and help. */
-export class Field<T> {
+export class Field<T, Written = unknown> {
   readonly default: T;
   readonly flagDefault: T;
   readonly onEdit: EditEffect;
@@ -44,7 +44,7 @@ export class Field<T> {
    *   one's help is shown.
    */
   constructor(
-    readonly type: ValueType<T>,
+    readonly type: ValueType<T, Written>,
     readonly flag: string,
     readonly options: FieldOptions<T>,
   ) {
@@ -75,8 +75,8 @@ export class Field<T> {
 export function fieldsWith(
   common: Partial<Omit<FieldOptions<never>, 'default' | 'flagDefault' | 'joinWithFile'>>,
 ) {
-  return <T>(type: ValueType<T>, flag: string, options: FieldOptions<NoInfer<T>>) =>
-    new Field<T>(type, flag, { ...common, ...options });
+  return <T, Written>(type: ValueType<T, Written>, flag: string, options: FieldOptions<NoInfer<T>>) =>
+    new Field<T, Written>(type, flag, { ...common, ...options });
 }
 
 export const field = fieldsWith({});
@@ -89,6 +89,13 @@ export interface FieldTree {
 /** The values that a tree of fields describes. */
 export type ValuesOf<Tree> = {
   readonly [Name in keyof Tree]: Tree[Name] extends Field<infer T> ? T : ValuesOf<Tree[Name]>;
+};
+
+/** The values that a file may have for a tree of fields. */
+export type WrittenOf<Tree> = {
+  readonly [Name in keyof Tree]?:
+    | (Tree[Name] extends Field<unknown, infer Written> ? Written : WrittenOf<Tree[Name]>)
+    | undefined;
 };
 
 /** Makes the values of a tree, field by field; `path` is the field's place, such as `iptables.syncPeriod`. */

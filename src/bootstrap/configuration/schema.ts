@@ -1,5 +1,5 @@
 import { USUAL_FRONTENDS_LIMIT } from '../../domain/decode/read-service.js';
-import { field, fieldsWith, type ValuesOf } from './field.js';
+import { field, fieldsWith, type ValuesOf, type WrittenOf } from './field.js';
 import { featureGateHelp, USUAL_KUBERNETES_VERSION } from './releases.js';
 import {
   bool,
@@ -345,6 +345,15 @@ export const schema = {
 
 /** The configuration as the file nests it; durations are milliseconds, `clusterCIDR` is the list of its CIDRs. */
 export type Configuration = ValuesOf<typeof schema>;
+
+/**
+ * The configuration as a file has it (docs/configuration/README.md): durations are text such as `30s`, and missing fields have their
+ * defaults.
+ */
+export type KubeProxyConfiguration = WrittenOf<typeof schema> & {
+  readonly apiVersion?: typeof API_VERSION;
+  readonly kind?: typeof KIND;
+};
 
 function outputStream(format: string) {
   return {

@@ -4,8 +4,11 @@ import { parseAddress } from '../../domain/net/address.js';
 import { parsePort, splitHostPort } from '../../domain/net/listen-address.js';
 import { KUBERNETES_VERSIONS, type KubernetesVersion } from './releases.js';
 
-/** How values of one kind are written in the file and on the command line (docs/internals/spec/configuration.md §2, §3, §6). */
-export interface ValueType<T> {
+/**
+ * How values of one kind are written in the file and on the command line (docs/internals/spec/configuration.md §2, §3, §6). `Written` is the
+ * type that they have in the file.
+ */
+export interface ValueType<T, Written = unknown> {
   /** The word for it in `--help`. */
   readonly name: string;
   /** The value that stands for "not set". */
@@ -23,19 +26,19 @@ export interface ValueType<T> {
   /** As the command line shows it: in "(default …)", in the log at the start and on /flagz. */
   format(value: T): string;
   /** The value as a file holds it; undefined when it is left out. The reverse of `fromFile`. */
-  toFile(value: T): unknown;
+  toFile(value: T): Written;
 }
 
 /** The value does not fit its type; the message names the expected form. The caller adds the field or flag. */
 export class ValueError extends NamedError {}
 
 /** How most values are shown and written. */
-const PLAIN = { format: String, toFile: (value: unknown) => value };
+const PLAIN = { format: String, toFile: <T>(value: T): T => value };
 
 export const text = textOf();
 
 /** Any text; `T` names the words that validation lets through. */
-export function textOf<T extends string = string>(): ValueType<T> {
+export function textOf<T extends string = string>(): ValueType<T, T> {
   return {
     ...PLAIN,
     name: 'string',
@@ -45,7 +48,7 @@ export function textOf<T extends string = string>(): ValueType<T> {
   };
 }
 
-export const bool: ValueType<boolean> = {
+export const bool: ValueType<boolean, boolean> = {
   ...PLAIN,
   name: 'bool',
   zero: false,
@@ -55,7 +58,7 @@ export const bool: ValueType<boolean> = {
 };
 
 /** A boolean, or undefined when not configured. */
-export const optionalBool: ValueType<boolean | undefined> = {
+export const optionalBool: ValueType<boolean | undefined, boolean | undefined> = {
   ...bool,
   zero: undefined,
   format: (value) => String(value ?? ''),
@@ -64,12 +67,12 @@ export const optionalBool: ValueType<boolean | undefined> = {
 export const int32 = integer('int32', -(2 ** 31), parseInteger);
 
 /** The flag `-v` goes to 2^31-1; the file takes all of uint32 and leaves the limit to validation. */
-export const verbosityLevel: ValueType<number> = {
+export const verbosityLevel: ValueType<number, number> = {
   ...integer('level', 0, (text) => (/^[+-]?\d+$/.test(text) ? Number(text) : NaN)),
   fromFile: uint32,
 };
 
-export const float: ValueType<number> = {
+export const float: ValueType<number, number> = {
   ...PLAIN,
   name: 'float32',
   zero: 0,
@@ -78,7 +81,7 @@ export const float: ValueType<number> = {
 };
 
 /** Milliseconds. */
-export const duration: ValueType<number> = {
+export const duration: ValueType<number, string> = {
   name: 'duration',
   zero: 0,
   fromFile: (value) => durationOf(string(value)),
@@ -88,7 +91,7 @@ export const duration: ValueType<number> = {
 };
 
 /** Milliseconds, or undefined when not configured; a zero in the file means not configured. */
-export function optionalDuration(writtenWhenUnset: string): ValueType<number | undefined> {
+export function optionalDuration(writtenWhenUnset: string): ValueType<number | undefined, string> {
   return {
     ...duration,
     zero: undefined,
@@ -99,13 +102,13 @@ export function optionalDuration(writtenWhenUnset: string): ValueType<number | u
 }
 
 /** A duration that the file may also give as an integer of nanoseconds. */
-export const flushDuration: ValueType<number> = {
+export const flushDuration: ValueType<number, string | number> = {
   ...duration,
   fromFile: (value) => (Number.isInteger(value) ? Number(value) / 1e6 : duration.fromFile(value)),
 };
 
 /** A Kubernetes quantity of bytes, kept as written. */
-export const quantity: ValueType<string> = {
+export const quantity: ValueType<string, string | number> = {
   ...PLAIN,
   name: 'quantity',
   zero: '0',
@@ -123,7 +126,7 @@ export const versionRequest: ValueType<string> = {
 };
 
 /** A minor release of Kubernetes. */
-export const kubernetesVersion: ValueType<KubernetesVersion> = {
+export const kubernetesVersion: ValueType<KubernetesVersion, KubernetesVersion> = {
   ...PLAIN,
   name: KUBERNETES_VERSIONS.join('|'),
   zero: KUBERNETES_VERSIONS[0],
@@ -132,7 +135,7 @@ export const kubernetesVersion: ValueType<KubernetesVersion> = {
 };
 
 /** An IP whose empty flag leaves the default in place. */
-export const ip: ValueType<string> = {
+export const ip: ValueType<string, string> = {
   ...text,
   name: 'ip',
   fromFlag(value) {
@@ -142,7 +145,7 @@ export const ip: ValueType<string> = {
 };
 
 /** `IP` or `IP:port` on the command line, port 0 included; an empty flag leaves the default in place. */
-export const ipPort: ValueType<string> = {
+export const ipPort: ValueType<string, string> = {
   ...text,
   name: 'ipport',
   fromFlag(value) {
@@ -154,7 +157,7 @@ export const ipPort: ValueType<string> = {
 };
 
 /** A list; on the command line comma-separated values, quoted where they need it, and repeatable. */
-export const stringSlice: ValueType<readonly string[]> = {
+export const stringSlice: ValueType<readonly string[], readonly string[] | null> = {
   name: 'strings',
   zero: [],
   fromFile: (value) => (Array.isArray(value) ? value.map(string) : reject('a list of strings', value)),
@@ -175,7 +178,7 @@ export const pathArray: ValueType<readonly string[]> = {
  * One text that holds a list, split at commas without trimming. In the file nothing means no list; on the command line it is
  * a list of one empty text, as with kube-proxy, and not likely what was meant.
  */
-export const commaSeparated: ValueType<readonly string[]> = {
+export const commaSeparated: ValueType<readonly string[], string> = {
   name: 'string',
   zero: [],
   fromFile: (value) => (value === '' ? [] : string(value).split(',')),
@@ -184,8 +187,10 @@ export const commaSeparated: ValueType<readonly string[]> = {
   toFile: String,
 };
 
+type GateMap = Readonly<Record<string, boolean>>;
+
 /** Feature gates: `Name=true,Other=false`. */
-export const gateMap: ValueType<Readonly<Record<string, boolean>>> = {
+export const gateMap: ValueType<GateMap, GateMap | undefined> = {
   name: 'mapStringBool',
   zero: {},
   fromFile(value) {
@@ -216,7 +221,7 @@ export interface VerbosityPattern {
 }
 
 /** `pattern=N,…` on the command line, a list of `{filePattern, verbosity}` in the file. */
-export const vmodule: ValueType<readonly VerbosityPattern[]> = {
+export const vmodule: ValueType<readonly VerbosityPattern[], readonly VerbosityPattern[] | undefined> = {
   name: 'pattern=N,...',
   zero: [],
   fromFile(value) {
@@ -267,7 +272,7 @@ function parseInteger(text: string): number {
   return sign === '-' && size !== 0 ? -size : size;
 }
 
-function integer(name: string, lowest: number, parse: (text: string) => number): ValueType<number> {
+function integer(name: string, lowest: number, parse: (text: string) => number): ValueType<number, number> {
   const highest = 2 ** 31 - 1;
   const check = (value: number, given: unknown): number =>
     Number.isInteger(value) && value >= lowest && value <= highest

@@ -4,6 +4,17 @@ import { isMissing, isObject, membersOf } from './schema.js';
 
 const AFFINITY_SECONDS = 10800;
 
+const DEFAULTS: ReadonlyMap<string, (object: RawObject) => RawObject> = new Map([
+  ['Service', serviceWithDefaults],
+  ['EndpointSlice', endpointSliceWithDefaults],
+  ['Node', nodeWithDefaults],
+]);
+
+/** A hand-written object of a kind with the defaults that an API server applies. Endpoints get theirs when they are read. */
+export function withDefaults(kind: string, object: RawObject): RawObject {
+  return DEFAULTS.get(kind)?.(object) ?? object;
+}
+
 /** A Service with the defaults that an API server applies before it validates the Service, without allocated values. */
 export function serviceWithDefaults(service: RawObject): RawObject {
   const given = service.spec ?? {};

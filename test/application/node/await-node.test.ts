@@ -1,7 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { AwaitNode, CLUSTER_TIMEOUTS, NO_WAIT } from '../../../src/application/node/await-node.js';
+import {
+  ADDRESS_OPTIONAL,
+  AwaitNode,
+  CLUSTER_TIMEOUTS,
+  NO_WAIT,
+  type NodeTimeouts,
+} from '../../../src/application/node/await-node.js';
 import type { Node } from '../../../src/domain/model/node.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
 
@@ -20,7 +26,7 @@ beforeEach(() => {
   mismatch = undefined;
 });
 
-function made({ podCIDRs = false, timeouts = CLUSTER_TIMEOUTS } = {}) {
+function made({ podCIDRs = false, timeouts = CLUSTER_TIMEOUTS as NodeTimeouts } = {}) {
   const checks = {
     atStart: () => {
       checked.push('at start');
@@ -120,6 +126,19 @@ describe('AwaitNode (docs/internals/spec/server.md §2)', () => {
     other.awaitNode.listed();
     expect(await other.after(0)).toBe('timeout waiting for node "n1" to exist');
     expect(logger.lines.map(({ level }) => level)).toEqual(['error', 'error']);
+  });
+
+  it('checks a Node whose address is optional once it has one', async () => {
+    const one = waitFor({ timeouts: ADDRESS_OPTIONAL });
+    one.awaitNode.listed();
+    expect([await one.after(0), checked, logger.lines]).toEqual(['ready', [], []]);
+    one.become({ zone: 'a' });
+    expect(checked).toEqual([]);
+    one.become(IPS);
+    expect(checked).toEqual(['again']);
+    const other = waitFor({ timeouts: ADDRESS_OPTIONAL });
+    other.awaitNode.listed();
+    expect([await other.after(0), checked]).toEqual(['ready', ['again', 'at start']]);
   });
 
   it('fails when Node and configuration do not go together', async () => {
