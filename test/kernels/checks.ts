@@ -1,4 +1,4 @@
-/** The columns of the table of kernels, after the kernel and the mode. */
+/** What is checked on a kernel, with the column of the support matrix. */
 export const CHECKS = {
   start: 'Start',
   contract: 'Backend contract',
@@ -24,6 +24,9 @@ export const SCENARIOS = [
 
 /** Ends the name of a series for that processor; others are for x64. */
 export const ARM64 = '-arm64';
+
+/** The series that stands for the kernel of this machine. */
+export const HERE = 'here';
 
 /** What a guest runs for a check. */
 export type Check =
@@ -101,6 +104,9 @@ export const MODES: Readonly<Record<string, Checks>> = {
 export function checksOf(series: string, mode: string): Checks {
   const checks = MODES[mode]!;
   if (series.endsWith(ARM64)) return { start: inside('start', mode) };
+  // Programs work in the machine's own network namespace, so they need a guest.
+  if (series === HERE)
+    return Object.fromEntries(Object.entries(checks).filter(([, { kind }]) => kind !== 'program'));
   if (hasNftables(series)) return checks;
   if (mode === 'nftables') return { start: inside('old-kernel') };
   const { modeChange, ...rest } = checks;

@@ -1,4 +1,4 @@
-/** `npm run test:kernels`: tests the program on Debian kernels in qemu, and stores the results in docs/evidence/README.md. */
+/** `npm run test:kernels`: tests the program on Debian kernels in qemu, and stores the results in docs/evidence. */
 
 import { execa } from 'execa';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -15,18 +15,19 @@ import {
   CHECKS,
   checksOf,
   FUZZ_MINUTES,
+  HERE,
   MODES,
   SCENARIOS,
   type Check,
   type CheckName,
 } from './checks.js';
-import { storeResults } from './table.js';
+import { checkResult, storeResults, today, type CheckResult } from '../evidence/results.js';
 
-const HELP = `Tests the program on Debian kernels in qemu, and stores the results in docs/evidence/README.md.
+const HELP = `Tests the program on Debian kernels in qemu, and stores the results in docs/evidence.
 
   npm run test:kernels [-- SERIES…] [--mode MODE]… [--check CHECK]…
 
-Series: 5.10, 6.1, 6.12, 6.18, 7.3, 6.12-arm64, or another one that Debian has.
+Series: 5.10, 6.1, 6.12, 6.18, 7.3, 6.12-arm64, or another one that Debian has; \`here\` is the kernel of this machine.
 Modes: ${Object.keys(MODES).join(', ')}.
 Checks: ${Object.keys(CHECKS).join(', ')}.
 `;
@@ -34,11 +35,8 @@ const ALL_SERIES = ['5.10', '6.1', '6.12', '6.18', '7.3', `6.12${ARM64}`];
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const reporter = fileURLToPath(new URL('../kernel/uml/reporter.mjs', import.meta.url));
 
-/** The result of a check that came to its end, as a cell of the table, and what was wrong. */
-interface Result {
-  readonly cell: string;
-  readonly problem?: string;
-}
+/** Of every fuzz of this run. */
+const SEED = Math.floor(Date.now() / 1000);
 
 /** Makes what a guest runs for a check. Returns the words of the command. */
 async function prepare(check: Check, folder: string, node: string): Promise<readonly string[]> {
@@ -46,8 +44,7 @@ async function prepare(check: Check, folder: string, node: string): Promise<read
   const start = [node, '--v8-pool-size=0'];
   if (check.kind === 'fuzz') {
     await bundle(pathToFileURL(`${root}test/fuzz/main.ts`), program);
-    const seed = Math.floor(Date.now() / 1000);
-    const options = ['--mode', check.mode, '--minutes', FUZZ_MINUTES, '--seed', seed, '--unshrunk'];
+    const options = ['--mode', check.mode, '--minutes', FUZZ_MINUTES, '--seed', SEED, '--unshrunk'];
     return [...start, program, ...options.map(String)];
   }
   let source = `${root}${check.file}`;
@@ -75,26 +72,31 @@ async function copyProxy(exchange: string): Promise<string> {
 }
 
 /** Undefined if the check was cut off, which is no result. */
-async function resultOf(check: Check, folder: string): Promise<Result | undefined> {
+async function resultOf(check: Check, folder: string): Promise<CheckResult | undefined> {
   const read = (file: string) => readFile(join(folder, file), 'utf8').catch(() => '');
   const [status, output, results] = await Promise.all([read('status'), read('output'), read('results')]);
   if (status === '') return undefined;
-  if (check.kind === 'fuzz')
-    return status === '0\n' ? { cell: `${FUZZ_MINUTES}` } : { cell: 'failed', problem: output };
-  const end = { exitStatus: Number(status), console: output };
-  const tests = resultsOf(results, end);
-  const failed = tests.filter(({ error }) => error !== undefined);
-  const problem = failed.map(({ path, error }) => `${path.join(' › ')}: ${error}`).join('\n');
-  if (failed.length > 0) return { cell: `failed: ${failed.length} of ${tests.length}`, problem };
-  return tests.length > 0
-    ? { cell: `${tests.length}` }
-    : { cell: 'failed', problem: 'no test has such a name' };
+  if (check.kind === 'fuzz') {
+    const isPassed = status === '0\n';
+    if (!isPassed) process.stdout.write(output);
+    const [passed, failed] = isPassed ? [1, 0] : [0, 1];
+    return { date: today(), passed, failed, seed: SEED, minutes: FUZZ_MINUTES };
+  }
+  const tests = resultsOf(results, { exitStatus: Number(status), console: output }).map(
+    ({ path, milliseconds, error }) => ({
+      name: path.join(' › '),
+      milliseconds: Math.round(milliseconds),
+      ...(error !== undefined && { error }),
+    }),
+  );
+  for (const { name, error } of tests) if (error !== undefined) process.stdout.write(`${name}: ${error}\n`);
+  return checkResult(tests.length > 0 ? tests : [{ name: 'all', error: 'no test has such a name' }]);
 }
 
 /** Seconds, for all checks of a mode. Only ends a guest that hangs. */
 const GUEST_TIMEOUT = 4 * 3600;
 
-/** Runs the checks of a mode, one after the other, in one guest. */
+/** Runs the checks of a mode, one after the other, in one guest or on this machine. */
 async function testOn(series: string, mode: string, checks: ReadonlyMap<CheckName, Check>): Promise<boolean> {
   const exchange = await mkdtemp(join(tmpdir(), 'kernels-'));
   const standIn = await bundleStandIn();
@@ -104,12 +106,12 @@ async function testOn(series: string, mode: string, checks: ReadonlyMap<CheckNam
       KUBEPROXY: await copyProxy(exchange),
       STAND_IN: standIn.file,
       SCENARIOS: SCENARIOS.join(','),
-      IN_GUEST: '1',
+      ...(series !== HERE && { IN_GUEST: '1' }),
     };
     const lines = [
       ...Object.entries(environment).map(([name, value]) => `export ${name}='${value}'`),
-      `uname -v >${exchange}/release`,
-      'modprobe -a nf_conntrack_netlink nf_tables',
+      `uname -rv >${exchange}/release`,
+      ...(series === HERE ? [] : ['modprobe -a nf_conntrack_netlink nf_tables']),
     ];
     const isArm64 = series.endsWith(ARM64);
     const node = isArm64 ? '/usr/bin/node' : process.execPath;
@@ -124,32 +126,32 @@ async function testOn(series: string, mode: string, checks: ReadonlyMap<CheckNam
     }
     await writeFile(join(exchange, 'script'), lines.join('\n'));
     const begin = Date.now();
-    const { exitCode } = await execa(
-      `${root}scripts/kernel.sh`,
-      ['run', series.replace(ARM64, ''), 'sh', join(exchange, 'script')],
-      {
-        cwd: root,
-        env: { EXCHANGE: exchange, SECONDS_MAX: `${GUEST_TIMEOUT}`, ...(isArm64 && { ARCH: 'arm64' }) },
-        stdio: 'inherit',
-        reject: false,
-      },
-    );
+    const isHere = series === HERE;
+    const script = ['sh', join(exchange, 'script')];
+    const [command, ...args] = isHere
+      ? script
+      : [`${root}scripts/kernel.sh`, 'run', series.replace(ARM64, ''), ...script];
+    const { exitCode } = await execa(command!, args, {
+      cwd: root,
+      env: { EXCHANGE: exchange, SECONDS_MAX: `${GUEST_TIMEOUT}`, ...(isArm64 && { ARCH: 'arm64' }) },
+      stdio: 'inherit',
+      reject: false,
+    });
     process.stdout.write(`${series} ${mode}: ${Math.round((Date.now() - begin) / 1000)} s\n`);
     const release = await readFile(join(exchange, 'release'), 'utf8').catch(() => '');
-    const version = /Debian (\d[\d.]*)/.exec(release)?.[1];
-    const cells: Partial<Record<CheckName, string>> = {};
+    const version = (/Debian (\d[\d.]*)/.exec(release) ?? /^(\d[\d.]*)/m.exec(release))?.[1];
+    const results: Partial<Record<CheckName, CheckResult>> = {};
     let isOk = exitCode === 0;
     for (const [name, check] of checks) {
       const result = await resultOf(check, join(exchange, name));
-      const { cell, problem } = result ?? { cell: 'did not end' };
-      if (result) cells[name] = cell;
-      process.stdout.write(
-        `${series} ${mode} ${name}: ${cell}\n${problem === undefined ? '' : `${problem}\n`}`,
-      );
-      isOk &&= problem === undefined;
+      if (result) results[name] = result;
+      const text = result ? `${result.passed} passed, ${result.failed} failed` : 'did not end';
+      process.stdout.write(`${series} ${mode} ${name}: ${text}\n`);
+      isOk &&= result?.failed === 0;
     }
     if (version === undefined) return false;
-    await storeResults(isArm64 ? `${version} arm64` : version, mode, cells);
+    const architecture = isArm64 || (isHere && process.arch === 'arm64') ? 'arm64' : 'amd64';
+    await storeResults({ kernel: version, architecture, mode }, results);
     return isOk;
   } finally {
     await standIn.remove();
