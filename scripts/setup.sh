@@ -166,6 +166,7 @@ install_cluster_tools() {
 
 # Installs what the lock file of a folder says.
 install_locked() {
+  [ ! -L "$1/node_modules" ] || return 0
   ! is_installed "$1" || return 0
   say "installing npm packages of $1"
   (cd "$1" && quietly npm ci --include=dev --no-audit --no-fund --loglevel=error)
