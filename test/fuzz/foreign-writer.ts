@@ -1,5 +1,6 @@
 /** Another program that changes rules of the node: what such a program does, and what is left. */
 
+import { place } from '../model/addresses.js';
 import type { Mode } from '../model/objects.js';
 import type { Host } from '../support/testbed/host.js';
 import { NodeIptables } from '../support/testbed/iptables-node.js';
@@ -41,15 +42,31 @@ async function hasLegacyTables(node: Host): Promise<boolean> {
   return (await node.run(['sh', '-c', 'cat /proc/net/ip_tables_names 2>/dev/null || true'])) !== '';
 }
 
-/** Removes one thing that the proxy wrote: a rule, all rules of a chain, a table; a virtual server, an address, or a member of a set. */
+/** Whether TCP connections that a client opened to this address and port, and that lead to this endpoint, are ended. */
+export type EndsConnections = (
+  frontend: { readonly dst: string; readonly port: number },
+  endpoint: string,
+) => boolean;
+
+const ENDS_NONE: EndsConnections = () => false;
+
+/**
+ * Removes one thing that the proxy wrote: a rule, all rules of a chain, a table; a virtual server, one of its endpoints, an address, or a
+ * member of a set. Only IPVS ends connections then (docs/internals/ipvs.md): rules decide about new ones.
+ */
 export async function removeSomeRules(
   node: Host,
   mode: Mode,
   variant: IptablesVariant,
   random: Random,
-): Promise<void> {
+): Promise<EndsConnections> {
   if (mode === 'ipvs' && random.is(0.6)) return removeOfIpvs(node, random);
-  if (mode !== 'nftables' && variant === 'legacy') return removeLegacyRule(node, random);
+  if (mode !== 'nftables' && variant === 'legacy') await removeLegacyRule(node, random);
+  else await removeNftablesRules(node, mode, random);
+  return ENDS_NONE;
+}
+
+async function removeNftablesRules(node: Host, mode: Mode, random: Random): Promise<void> {
   const table = random.one<Table>(mode === 'nftables' ? KUBE_PROXY_TABLES : IPTABLES_TABLES);
   const listing = await node.run(['nft', '-a', 'list', 'table', ...table]).catch(() => '');
   const kind = random.below(10);
@@ -95,7 +112,7 @@ async function removeLegacyRule(node: Host, random: Random): Promise<void> {
   await node.run([`${tool}-restore`, '-w', '60', '--noflush'], `*${table}\n${removal}\nCOMMIT\n`);
 }
 
-async function removeOfIpvs(node: Host, random: Random): Promise<void> {
+async function removeOfIpvs(node: Host, random: Random): Promise<EndsConnections> {
   const lines = (await node.run(['sh', '-e'], LIST_IPVS)).split('\n');
   const removals = lines.flatMap((line) => {
     const [, server] = /^-A (-\w \S+)/.exec(line) ?? [];
@@ -106,5 +123,11 @@ async function removeOfIpvs(node: Host, random: Random): Promise<void> {
     if (member !== undefined) return `ipset del ${member}`;
     return /^[\d.]+\/32$/.test(line) ? `ip addr del ${line} dev kube-ipvs0` : [];
   });
-  if (removals.length > 0) await node.run(['sh', '-e'], random.one(removals));
+  if (removals.length === 0) return ENDS_NONE;
+  const removal = random.one(removals);
+  await node.run(['sh', '-e'], removal);
+  return ({ dst, port }, endpoint) => {
+    const server = place({ address: dst, port });
+    return [`ipvsadm -D -t ${server}`, `ipvsadm -d -t ${server} -r ${endpoint}`].includes(removal);
+  };
 }

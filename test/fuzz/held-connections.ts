@@ -3,6 +3,7 @@ import type { Host } from '../support/testbed/host.js';
 import type { Observation } from '../support/testbed/probe.js';
 import type { Testbed } from '../support/testbed/testbed.js';
 import type { Target } from '../support/testbed/probe-plan.js';
+import type { EndsConnections } from './foreign-writer.js';
 import { endpointIn, type Disagreement } from './judge.js';
 import type { Random } from './random-cluster.js';
 
@@ -73,6 +74,13 @@ export class HeldConnections {
     } catch (error) {
       return String(error);
     }
+  }
+
+  /** Closes connections that somebody ended. */
+  async close(isEnded: EndsConnections): Promise<void> {
+    const ended = this.held.filter(({ target, endpoint }) => isEnded(target, endpoint));
+    this.held = this.held.filter((one) => !ended.includes(one));
+    await Promise.all(ended.map(({ host, handle }) => host.ask('release', { handle })));
   }
 
   /**

@@ -133,7 +133,8 @@ class StoryRun {
       this.observations = [];
     } else {
       if (event === 'foreign') {
-        await removeSomeRules(node, this.mode, this.story.iptables, new Random(this.story.seed + index));
+        const random = new Random(this.story.seed + index);
+        await this.held.close(await removeSomeRules(node, this.mode, this.story.iptables, random));
         this.observations = [];
       }
       if (isChange) await this.proxy.change(objects);

@@ -166,6 +166,22 @@ export function connectionTests(node: IpvsNode): void {
     });
   });
 
+  it('lets connections to other endpoints live on when another program removes one from IPVS, whose connections the kernel resets', async () => {
+    const { pod } = node.testbed;
+    const [first, second] = [await OpenConnection.open(pod, web), await OpenConnection.open(pod, web)];
+    const [ending, staying] = [await first.ask(PATIENCE), await second.ask(PATIENCE)];
+    expect(ending.body).not.toBe(staying.body);
+    // So that it does not add the endpoint again before the connection is used.
+    expect(await node.proxy.stop('SIGTERM')).toBe(0);
+    const before = await node.servers();
+    const { address } = node.backends.find(({ name }) => name === ending.body)!;
+    await node.run('ipvsadm', '-d', '-t', `${web.dst}:80`, '-r', `${address}:8080`);
+    await expect(first.ask(PATIENCE)).rejects.toThrow(/ECONNRESET/);
+    expect(await second.ask(PATIENCE)).toMatchObject({ body: staying.body, connections: 1 });
+    await node.proxy.startAgain();
+    expect((await node.servers()).toSorted()).toEqual(before.toSorted());
+  });
+
   it('serves node ports on addresses as they come, and no more when they go', async () => {
     const added = '198.51.100.77';
     const served = async () =>
