@@ -49,16 +49,21 @@ export class Model {
   /** What a new connection meets. */
   outcome(client: Client, destination: Destination): Outcome {
     const [served] = this.claims(destination);
-    if (served && this.configuration.mode === 'userspace' && destination.protocol !== 'SCTP')
-      return relayedOutcome(served, this.endpointsOf(served.port), client, this.circumstances);
-    if (served && this.configuration.mode !== 'userspace')
-      return outcomeOf(served, client, this.circumstances);
+    if (served && this.isSupported(served.port))
+      return this.configuration.mode === 'userspace'
+        ? relayedOutcome(served, this.endpointsOf(served.port), client, this.circumstances)
+        : outcomeOf(served, client, this.circumstances);
     const address = canonical(destination.address)!;
     const isRejecting =
       this.configuration.mode === 'ipvs' ? this.bindsAddress(address) : this.isClusterIP(address);
     if (this.node.localAddresses.includes(address)) return this.atUnservedAddress(destination);
     const isInRange = new Networks(this.cluster.serviceCIDRs).has(address);
     return unservedOutcome(isRejecting, isInRange, this.configuration.mode);
+  }
+
+  /** Userspace mode does not forward SCTP. */
+  private isSupported({ protocol }: ServicePort): boolean {
+    return this.configuration.mode !== 'userspace' || protocol !== 'SCTP';
   }
 
   private isClusterIP(address: string): boolean {
@@ -158,10 +163,10 @@ export class Model {
     return [...found.values()];
   }
 
-  /** Pods of which any port is ready here, by address. */
+  /** Pods of which any port is ready here and supported by the mode, by address: others get no traffic of a load balancer. */
   private localReady(service: string, family: Family): number {
     const addresses = this.ports
-      .filter((one) => one.service === service && one.family === family)
+      .filter((one) => one.service === service && one.family === family && this.isSupported(one))
       .flatMap((port) => this.endpointsOf(port))
       .filter(({ ready, local }) => ready && local)
       .map(({ address }) => address);
