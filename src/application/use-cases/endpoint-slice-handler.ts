@@ -26,14 +26,14 @@ export class EndpointSliceHandler implements ObjectHandler {
   constructor(private readonly parts: HandlerParts) {}
 
   applied(object: unknown): void {
-    const { reports, ignoredParts, nodeName } = this.parts;
+    const { reports, nodeName } = this.parts;
     const { value, ignored, problems, notes = [] } = readEndpointSlice(object, nodeName);
     // Names of valid objects need no quoting.
     const name = value ? `${value.namespace}/${value.name}` : rawName(object);
     const all = [...problems, ...notes];
     const isNews = reports.report('EndpointSlice', name, all, value !== undefined);
     if (isNews && value)
-      ignoredParts?.(serviceKey(value.namespace, value.service), `EndpointSlice ${name}`, all);
+      recordIgnored(this.parts, serviceKey(value.namespace, value.service), `EndpointSlice ${name}`, all);
     if (value) this.handle(value);
     else if (ignored !== undefined) {
       const [namespace = '', slice = ''] = name.split('/');
@@ -123,16 +123,16 @@ export class EndpointsHandler implements ObjectHandler {
   private readonly slices = new Map<ServiceKey, readonly string[]>();
 
   constructor(
-    private readonly parts: Pick<HandlerParts, 'reports' | 'nodeName' | 'ignoredParts'>,
+    private readonly parts: Pick<HandlerParts, 'reports' | 'nodeName' | 'ignoredParts' | 'state'>,
     private readonly sliceHandler: EndpointSliceHandler,
   ) {}
 
   applied(object: unknown): void {
-    const { reports, nodeName, ignoredParts } = this.parts;
+    const { reports, nodeName } = this.parts;
     const { value, problems } = readEndpoints(object, nodeName);
     const key = rawName(object);
     const isNews = reports.report('Endpoints', key, problems, value !== undefined);
-    if (isNews && value) ignoredParts?.(key, `Endpoints ${key}`, problems);
+    if (isNews && value) recordIgnored(this.parts, key, `Endpoints ${key}`, problems);
     if (!value) return;
     const names = value.map((slice) => slice.name);
     for (const slice of value) this.sliceHandler.handle(slice);
@@ -153,6 +153,16 @@ export class EndpointsHandler implements ObjectHandler {
       if (!kept.includes(name)) this.sliceHandler.onEndpointSliceDelete(namespace, name);
     }
   }
+}
+
+/** A Service that this proxy does not serve gets no events from it. */
+function recordIgnored(
+  { state, ignoredParts }: Pick<HandlerParts, 'state' | 'ignoredParts'>,
+  service: ServiceKey,
+  object: string,
+  problems: readonly string[],
+): void {
+  if (state.notProxiedKind(service) === undefined) ignoredParts?.(service, object, problems);
 }
 
 function nameOf({ namespace, name }: { readonly namespace: string; readonly name: string }): string {

@@ -72,3 +72,13 @@ it('an object that says the same again is no further event, nor is one that is n
   events.applied('Endpoints', { ...raw, subsets: 'x' });
   expect(posted).toHaveLength(3);
 });
+
+it('a Service that another proxy serves gets no event for its endpoints', () => {
+  const { events } = new Bench({ ignoredParts: ignoredPartEvents(recorder) });
+  const labels = { 'service.kubernetes.io/service-proxy-name': 'other' };
+  events.applied('Service', rawService({}, { metadata: { namespace: 'shop', name: 'cart', labels } }));
+  events.applied('EndpointSlice', rawSlice({ endpoints: [{ addresses: ['169.254.169.254'] }] }));
+  const metadata = { namespace: 'shop', name: 'cart' };
+  events.applied('Endpoints', { metadata, subsets: [{ addresses: [{ ip: '127.0.0.1' }] }] });
+  expect(posted).toEqual([]);
+});
