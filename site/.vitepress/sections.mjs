@@ -71,7 +71,6 @@ export const SECTIONS = [
       'docs/internals/simulation.md',
       'docs/internals/track-record.md',
       'docs/internals/recordings.md',
-      'docs/internals/best-practices.md',
       'CHANGELOG.md',
       'SECURITY.md',
       'ADOPTERS.md',
