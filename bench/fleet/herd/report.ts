@@ -55,9 +55,9 @@ export function herdTable(clusters: readonly number[] = CLUSTERS): string {
     'client',
     'requests to each server',
     'of them 429',
-    'busiest 0.1 s',
-    'half are current after',
-    'all are',
+    'most requests in 0.1 s',
+    'half of the nodes current after',
+    'all nodes current after',
   ];
   return [titles, titles.map((_, index) => (index === 0 || index === 2 ? '---' : '--:')), ...rows]
     .map((cells) => `| ${cells.join(' | ')} |`)
