@@ -38,7 +38,8 @@ export function nodeSettings({ nodeName, configuration, scrapeBindAddress }: Com
     },
     masqueradeBit,
     masqueradeAll,
-    localhostNodePorts: mode === 'iptables' && configuration.iptables.localhostNodePorts,
+    localhostNodePorts:
+      mode === 'userspace' || (mode === 'iptables' && configuration.iptables.localhostNodePorts),
     ownsLoopbackNodePorts: ownsLoopbackNodePorts(configuration),
     loopbackProblems: loopbackProblems(mode, configuration.kubernetesVersion),
     namesNodeAddresses: mode === 'ipvs',

@@ -67,6 +67,12 @@ describe.each(ROWS)('nodePortAddresses %s on a node with %j', (list, ips, ipv4, 
     expect(logger.lines).toEqual([]);
   });
 
+  it('mode userspace: all addresses, loopback included', () => {
+    const { network } = contexts('userspace', list, ips);
+    expect(network('IPv4')).toMatchObject({ nodePortIPs: 'all', localhostNodePorts: true });
+    expect(network('IPv6').nodePortIPs).toBe('all');
+  });
+
   it.each(['iptables', 'nftables', 'ipvs'] as const)(
     'mode %s: health checks answer on all of them',
     (mode) => {

@@ -32,7 +32,7 @@ export interface NodeSettings {
   readonly localTraffic: Omit<LocalTrafficSettings, 'podCIDRs'>;
   readonly masqueradeBit: number;
   readonly masqueradeAll: boolean;
-  /** iptables mode: node ports work on 127.0.0.0/8 too, if the node-port addresses include it. Default false. */
+  /** iptables and userspace mode: node ports work on 127.0.0.0/8 too, if the node-port addresses include it. Default false. */
   readonly localhostNodePorts?: boolean;
   /** nftables mode: node ports on loopback addresses are rejected, or relayed where the list names such addresses. Default false. */
   readonly ownsLoopbackNodePorts?: boolean;

@@ -17,7 +17,7 @@ export interface NodeNetwork {
    * loopback. Only for modes that need to list them.
    */
   readonly nodeAddresses?: readonly string[];
-  /** Node ports are served on 127.0.0.0/8 too: iptables mode and IPv4 only. Missing means no. */
+  /** Node ports are served on 127.0.0.0/8 too: in userspace mode, and in iptables mode for IPv4. Missing means no. */
   readonly localhostNodePorts?: boolean;
   /**
    * nftables mode: the handling of node ports on 127.0.0.0/8 and ::1. `rejected`: the rules reject and count them. `relayed`: so

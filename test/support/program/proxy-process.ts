@@ -90,9 +90,15 @@ export class ProxyProcess {
 
   /** Replaces the whole state of the cluster; returns when the change is programmed. The state must differ. */
   async change(objects: string): Promise<void> {
-    const { appliedEvents } = await syncStateOf(this.options.host);
+    let before = 0;
+    // Rules that another program has damaged may keep an answer from this host.
+    const query = async (): Promise<boolean> => {
+      before = (await syncStateOf(this.options.host)).appliedEvents;
+      return true;
+    };
+    await until('the proxy responds', query, this.patience);
     await this.place(objects);
-    await this.settled(appliedEvents);
+    await this.settled(before);
   }
 
   /** Puts a text into a manifest in one step, and does not wait for anything. */
