@@ -85,7 +85,8 @@ async function measureRunning(
   const proxy = host.start(...command);
   const pid = proxy.pid!;
   try {
-    await server.ask('healthy', START_LIMIT_MS);
+    if ((await server.ask('healthy', START_LIMIT_MS)) === null)
+      throw new Error(`${command.join(' ')} was not healthy within ${START_LIMIT_MS / 1000} s`);
     await sleep(SETTLE_MS);
     const settled = processorTime(pid);
     await sleep(IDLE_MS);

@@ -1,6 +1,7 @@
 /** Stored results of tests on other systems, and the support matrix that is made from them. */
 
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { CHECKS, type CheckName } from '../kernels/checks.js';
 
 /** Where a check ran. */
@@ -20,14 +21,14 @@ export interface TestResult {
 
 /** The result of a check that came to its end. */
 export interface CheckResult {
-  /** Of the day, in UTC. */
+  /** The day, in UTC. */
   readonly date: string;
   readonly passed: number;
   readonly failed: number;
-  /** The seed of a fuzz, and how long it ran. */
+  /** Of a fuzz: its seed, and its duration. */
   readonly seed?: number;
   readonly minutes?: number;
-  /** Missing in results from before 2026-11-29, of which only the numbers were stored. */
+  /** Missing for a fuzz, and in the first results of kernels, of which only the numbers were stored. */
   readonly tests?: readonly TestResult[];
 }
 
@@ -62,11 +63,7 @@ export function today(): string {
 /** Stores results of a system, beside those that it has of other checks, and writes the matrix. */
 export async function storeResults(system: System, results: Results): Promise<void> {
   const file = new URL(fileOf(system), FOLDER);
-  const stored = await readFile(file, 'utf8').then(
-    (text) => (JSON.parse(text) as StoredResults).results,
-    () => ({}),
-  );
-  await mkdir(FOLDER, { recursive: true });
+  const stored = existsSync(file) ? (await readStored(file)).results : {};
   const all: StoredResults = { system, results: { ...stored, ...results } };
   await writeFile(file, `${JSON.stringify(all, undefined, 2)}\n`);
   const [before, , after] = (await readFile(PAGE, 'utf8')).split(MARK);
@@ -79,12 +76,14 @@ export async function supportMatrix(): Promise<string> {
     one.localeCompare(other, 'en', { numeric: true }),
   );
   const rows = await Promise.all(
-    files.map(async (file) =>
-      rowOf(file, JSON.parse(await readFile(new URL(file, FOLDER), 'utf8')) as StoredResults),
-    ),
+    files.map(async (file) => rowOf(file, await readStored(new URL(file, FOLDER)))),
   );
   const names = ['Kubernetes', 'Kernel', 'Architecture', 'Mode', ...Object.values(COLUMNS), 'Last run'];
   return [names, names.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
+}
+
+async function readStored(file: URL): Promise<StoredResults> {
+  return JSON.parse(await readFile(file, 'utf8')) as StoredResults;
 }
 
 function rowOf(file: string, { system, results }: StoredResults): readonly string[] {

@@ -76,7 +76,7 @@ export class HeldConnections {
     }
   }
 
-  /** Closes connections that somebody ended. */
+  /** Closes the connections that another program has ended. */
   async close(isEnded: EndsConnections): Promise<void> {
     const ended = this.held.filter(({ target, endpoint }) => isEnded(target, endpoint));
     this.held = this.held.filter((one) => !ended.includes(one));

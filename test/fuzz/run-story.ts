@@ -145,7 +145,7 @@ class StoryRun {
     return [];
   }
 
-  /** Slots follow open connections, whose number has changed since the end of the process before. */
+  /** Slots follow the open connections, whose number may have changed since the previous process ended. */
   private get movesSlots(): boolean {
     return this.services.some(
       ({ service }) => service.metadata.annotations?.[METHOD_ANNOTATION] === 'least-connections',
@@ -265,8 +265,8 @@ class StoryRun {
 }
 
 /**
- * As of a network plugin. The kernel tracks and translates only while some rule needs it. Without these, a packet of an established
- * connection to a node port would be reset while all rules of the proxy are missing (docs/internals/nftables.md).
+ * Rules as a network plugin has them. The kernel tracks and translates connections only while some rule needs it. Without these rules, a
+ * packet of an established connection to a node port would be reset while all rules of the proxy are missing (docs/internals/nftables.md).
  */
 const PLUGIN_RULES = ['ip', 'ip6']
   .map(

@@ -35,7 +35,7 @@ const ALL_SERIES = ['5.10', '6.1', '6.12', '6.18', '7.3', `6.12${ARM64}`];
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const reporter = fileURLToPath(new URL('../kernel/uml/reporter.mjs', import.meta.url));
 
-/** Of every fuzz of this run. */
+/** The seed of every fuzz of this run. */
 const SEED = Math.floor(Date.now() / 1000);
 
 /** Makes what a guest runs for a check. Returns the words of the command. */
@@ -98,6 +98,7 @@ const GUEST_TIMEOUT = 4 * 3600;
 
 /** Runs the checks of a mode, one after the other, in one guest or on this machine. */
 async function testOn(series: string, mode: string, checks: ReadonlyMap<CheckName, Check>): Promise<boolean> {
+  const isHere = series === HERE;
   const exchange = await mkdtemp(join(tmpdir(), 'kernels-'));
   const standIn = await bundleStandIn();
   try {
@@ -106,12 +107,12 @@ async function testOn(series: string, mode: string, checks: ReadonlyMap<CheckNam
       KUBEPROXY: await copyProxy(exchange),
       STAND_IN: standIn.file,
       SCENARIOS: SCENARIOS.join(','),
-      ...(series !== HERE && { IN_GUEST: '1' }),
+      ...(!isHere && { IN_GUEST: '1' }),
     };
     const lines = [
       ...Object.entries(environment).map(([name, value]) => `export ${name}='${value}'`),
       `uname -rv >${exchange}/release`,
-      ...(series === HERE ? [] : ['modprobe -a nf_conntrack_netlink nf_tables']),
+      ...(isHere ? [] : ['modprobe -a nf_conntrack_netlink nf_tables']),
     ];
     const isArm64 = series.endsWith(ARM64);
     const node = isArm64 ? '/usr/bin/node' : process.execPath;
@@ -126,7 +127,6 @@ async function testOn(series: string, mode: string, checks: ReadonlyMap<CheckNam
     }
     await writeFile(join(exchange, 'script'), lines.join('\n'));
     const begin = Date.now();
-    const isHere = series === HERE;
     const script = ['sh', join(exchange, 'script')];
     const [command, ...args] = isHere
       ? script
